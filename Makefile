@@ -1,0 +1,74 @@
+# Every target sets up what it needs, once, by itself. Needs python3 (3.11 or newer) and make.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := bash
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+export UV_NO_PROGRESS := 1
+export PULUMI_ERROR_OUTPUT_STRING := true
+
+# An import of the SDKs is three times slower without bytecode, and PYTHONDONTWRITEBYTECODE or
+# a read-only checkout would leave it unwritten for ever: so it is made once, at install time.
+INSTALL := env -u PYTHONDONTWRITEBYTECODE $(UV) pip install --quiet --python $(BIN)/python --compile-bytecode
+COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --upgrade \
+	--generate-hashes --no-emit-index-url --no-header
+
+STACKS ?= --all
+
+.PHONY: help preview check test bench docs golden wheel lock clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+preview: $(VENV)/.run ## every resource of every stack, judged and priced (STACKS=aws-dev for one)
+	@$(BIN)/spotproof preview $(STACKS)
+
+check: $(VENV)/.dev ## format, lint, types, import order, generated files
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports
+	@$(BIN)/basedpyright
+	@$(BIN)/python -m tests.generated --check
+
+test: $(VENV)/.dev ## the whole default suite, no network
+	@$(BIN)/pytest
+
+bench: $(VENV)/.dev ## measure, and write the figures into README.md and docs/performance.md
+	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev ## write again what is generated: settings, schema, policies, what is checked
+	@$(BIN)/python -m tests.generated --write
+
+golden: $(VENV)/.dev ## write the golden files again, to be read in review
+	@$(BIN)/pytest -q --golden
+
+wheel: $(VENV)/.run ## build the wheel and prove it in an empty environment
+	@bash .ci/wheel
+
+lock: $(UV) ## newest releases that work together, with hashes and without an index address
+	@$(COMPILE_LOCK) requirements/bootstrap.in -o requirements/bootstrap.lock
+	@$(COMPILE_LOCK) pyproject.toml --extra aws -o requirements/run.lock
+	@$(COMPILE_LOCK) pyproject.toml --extra aws requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
+
+clean: ## remove what the other targets made
+	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(UV): requirements/bootstrap.lock
+	@echo "setting up $(VENV) (once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spotproof needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.lock
+	@touch $(UV)
+
+$(VENV)/.run: $(UV) requirements/run.lock pyproject.toml
+	@$(INSTALL) --require-hashes -r requirements/run.lock
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q components policies || true
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.lock
+	@$(INSTALL) --require-hashes -r requirements/dev.lock
+	@touch $@

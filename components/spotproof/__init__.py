@@ -1,0 +1,1 @@
+"""Spot GPU training environments in one `pulumi up`."""

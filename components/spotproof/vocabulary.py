@@ -1,0 +1,71 @@
+"""The words every part shares: label, taint and annotation keys, capacity names. Imports nothing.
+
+One label key for every tier, with a value that differs: a job moves by changing one value, which
+also avoids JobSet's stale-selector merge (kubernetes-sigs/jobset PR 1294).
+"""
+
+from typing import Final, Literal, TypeAlias
+
+Capacity: TypeAlias = Literal["spot", "on-demand"]
+Taint: TypeAlias = dict[str, str]
+Toleration: TypeAlias = dict[str, str]
+Manifest: TypeAlias = dict[str, object]
+
+SPOT: Final = "spot"
+ON_DEMAND: Final = "on-demand"
+
+API_GROUP: Final = "spotproof.dev"
+API_VERSION: Final = "spotproof.dev/v1alpha1"
+SYSTEM_NAMESPACE: Final = "spotproof-system"
+
+POOL_LABEL: Final = "spotproof.dev/pool"
+CAPACITY_LABEL: Final = "spotproof.dev/capacity"
+SYSTEM_LABEL: Final = "spotproof.dev/system"
+"""On the nodes that carry operators: on-demand, made by the cloud component, never by a pool."""
+WORKSPACE_LABEL: Final = "spotproof.dev/workspace"
+"""On a workspace's namespace; admission policies select namespaces by it."""
+FALLBACK_POLICY_LABEL: Final = "spotproof.dev/fallback-policy"
+
+GPU_RESOURCE: Final = "nvidia.com/gpu"
+
+KARPENTER_CAPACITY_LABEL: Final = "karpenter.sh/capacity-type"
+EKS_CAPACITY_LABEL: Final = "eks.amazonaws.com/capacityType"
+GKE_SPOT_LABEL: Final = "cloud.google.com/gke-spot"
+GKE_PROVISIONING_LABEL: Final = "cloud.google.com/gke-provisioning"
+AKS_PRIORITY_LABEL: Final = "kubernetes.azure.com/scalesetpriority"
+
+SPOT_TAINT: Final[Taint] = {"key": CAPACITY_LABEL, "value": SPOT, "effect": "NoSchedule"}
+"""The taint of a spot pool where the cloud has none of its own (EKS, existing clusters)."""
+GKE_SPOT_TAINT: Final[Taint] = {"key": GKE_SPOT_LABEL, "value": "true", "effect": "NoSchedule"}
+AKS_SPOT_TAINT: Final[Taint] = {"key": AKS_PRIORITY_LABEL, "value": SPOT, "effect": "NoSchedule"}
+SPOT_TAINTS: Final = (SPOT_TAINT, GKE_SPOT_TAINT, AKS_SPOT_TAINT)
+
+GPU_TAINT: Final[Taint] = {"key": GPU_RESOURCE, "value": "true", "effect": "NoSchedule"}
+
+SPOT_TOLERATIONS: Final[tuple[Toleration, ...]] = tuple(
+    {"key": taint["key"], "operator": "Equal", "value": taint["value"], "effect": taint["effect"]}
+    for taint in SPOT_TAINTS
+)
+GPU_TOLERATION: Final[Toleration] = {"key": GPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}
+"""`Exists`, because GKE writes the value `present` where the others write `true`."""
+TOLERATIONS: Final = (*SPOT_TOLERATIONS, GPU_TOLERATION)
+"""The constant set of every job template: moving a job changes its selector, never its tolerations."""
+
+SPOT_SELECTORS: Final[dict[str, str]] = {
+    CAPACITY_LABEL: SPOT,
+    KARPENTER_CAPACITY_LABEL: SPOT,
+    EKS_CAPACITY_LABEL: "SPOT",
+    GKE_SPOT_LABEL: "true",
+    GKE_PROVISIONING_LABEL: SPOT,
+    AKS_PRIORITY_LABEL: SPOT,
+}
+"""Every node label by which people already select spot, and the value that means it."""
+
+RESERVED_LABEL_DOMAINS: Final = (
+    "kubernetes.io",
+    "k8s.io",
+    "karpenter.sh",
+    "cloud.google.com",
+    "kubernetes.azure.com",
+)
+"""Label domains that node pools may not write: the API server or the cloud refuses or overwrites them."""

@@ -1,0 +1,1 @@
+"""The rules that refuse settings which cannot work."""
