@@ -1,0 +1,45 @@
+"""The AWS provider: identity, region, node image."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from spotproof.settings.base import Settings
+
+REGION = r"^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?-(central|east|north|northeast|northwest|south|southeast|southwest|west)-\d$"
+AMI_ALIAS = r"^(al2023@v20\d{6}|bottlerocket@v?\d+\.\d+\.\d+)$"
+
+ZONE_LETTERS = {"ap-northeast-1": "acd", "ca-central-1": "abd", "us-west-1": "ac"}
+"""Regions where new accounts do not see the zones a, b, c; everywhere else they do (EC2 user guide, zones)."""
+
+
+class Aws(Settings):
+    """An EKS cluster in one account and region, its nodes made by Karpenter."""
+
+    cloud: Literal["aws"] = Field(description="Which cloud: `aws`.", examples=["aws"])
+    region: Annotated[str, StringConstraints(pattern=REGION)] = Field(
+        description="The AWS region everything lives in.", examples=["us-west-2"]
+    )
+    account_id: Annotated[str, StringConstraints(pattern=r"^\d{12}$")] = Field(
+        description="The 12 digits of the account, in quotes. The provider refuses any other account, so nothing can "
+        "land in a wrong one, and every ARN and IAM document is known at the first preview.",
+        examples=["123456789012"],
+    )
+    ami_alias: Annotated[str, StringConstraints(pattern=AMI_ALIAS, max_length=30)] = Field(
+        "al2023@v20260903",
+        description="The node image, family@version. Pinned, because `@latest` makes nodes drift whenever AWS "
+        "publishes an image. `al2023@vYYYYMMDD`, or `bottlerocket@X.Y.Z`, which brings its own GPU plugin.",
+        examples=["al2023@v20260903"],
+    )
+
+    @property
+    def partition(self) -> str:
+        """The first part of an ARN after `arn:`, which the region decides."""
+        if self.region.startswith("cn-"):
+            return "aws-cn"
+        return "aws-us-gov" if self.region.startswith("us-gov-") else "aws"
+
+    def zone_names(self, count: int) -> tuple[str, ...]:
+        """The first `count` zones of the region."""
+        letters = ZONE_LETTERS.get(self.region, "abcdef")
+        return tuple(f"{self.region}{letter}" for letter in letters[:count])

@@ -1,0 +1,137 @@
+"""Node pools: what a pool offers, in which capacity, up to how many nodes."""
+
+from datetime import timedelta
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from spotproof.settings.accelerators import MEMORY_GIB
+from spotproof.settings.base import Count, Duration, PoolName, Settings
+from spotproof.vocabulary import SPOT, Capacity
+
+
+class Accelerator(Settings):
+    """The accelerators of one node. Tiers of one fallback policy must offer the same."""
+
+    type: str = Field(
+        description=f"Model and memory, one of: {', '.join(MEMORY_GIB)}.", examples=["nvidia-a100-40gb"]
+    )
+    count: Annotated[int, Field(ge=1, le=16)] = Field(description="Accelerators of one node.", examples=[8])
+
+    @property
+    def memory_gib(self) -> int:
+        """Memory of one accelerator, GiB."""
+        return MEMORY_GIB[self.type]
+
+
+class Pool(Settings):
+    """Nodes of one kind and one capacity. A job lands on it by `spotproof.dev/pool: <name>`."""
+
+    name: PoolName = Field(
+        description="Lower-case letters, digits and hyphens, at most 40; the value of the label `spotproof.dev/pool`.",
+        examples=["a100-spot"],
+    )
+    capacity: Capacity = Field(
+        description="`spot` is a third of the price and can be reclaimed at two minutes' notice; `on-demand` stays. "
+        "One of the two, never both, so that a gang is never mixed.",
+        examples=["spot"],
+    )
+    instance_types: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1, max_length=40)], ...], Field(min_length=1, max_length=60)
+    ] = Field(
+        description="The cloud's own names, one or many. More types make spot easier to get; all must offer the same "
+        "accelerators. At most 60, which is what one EC2 fleet request takes.",
+        examples=[["p4d.24xlarge"]],
+    )
+    accelerator: Accelerator | None = Field(
+        None,
+        description="What one node offers. Left out: taken from the instance types where they are known, none else.",
+        examples=[{"type": "nvidia-a100-40gb", "count": 8}],
+    )
+    zones: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
+        None,
+        description="Zones the pool may use; left out: all of the network's. One pool a zone makes zones equal tiers "
+        "and keeps a gang in one zone.",
+        examples=[["us-west-2a"]],
+    )
+    max_nodes: Count = Field(
+        description="At most this many nodes at once: the pool's spending limit. No default, because it is money.",
+        examples=[16],
+    )
+    disk_gib: Annotated[int, Field(ge=50, le=16384)] = Field(
+        200,
+        description="Root disk, GiB. 200, because CUDA training images are 10 to 20 GiB and the image's own default "
+        "of 20 GiB fills up at the second pull. Local NVMe, where the type has it, comes on top.",
+        examples=[500],
+    )
+    consolidate_after: Duration = Field(
+        timedelta(minutes=10),
+        description="How long an empty node is kept. 10m, so that a restarting gang finds its nodes again; "
+        "a node with pods on it is never taken away.",
+        examples=["10m"],
+    )
+    spot_max_price: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="USD per node hour. Left out: the market price, up to on-demand. Refused where nothing keeps it: "
+        "Karpenter on EKS has no such field.",
+        examples=[12.5],
+    )
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether the nodes can be reclaimed."""
+        return self.capacity == SPOT
+
+
+class Network(Settings):
+    """The VPC: made here over several zones, or one that exists."""
+
+    cidr: str = Field(
+        "10.40.0.0/16",
+        description="IPv4 range of the VPC, /16 to /20: every pod takes an address of it. Must not overlap the "
+        "service range 172.20.0.0/16 or networks you peer with.",
+        examples=["10.40.0.0/16"],
+    )
+    zones: Annotated[int, Field(ge=2, le=6)] | Annotated[tuple[str, ...], Field(min_length=2, max_length=6)] = Field(
+        3,
+        description="How many zones, or their names. At least 2, which EKS asks for; 3, because a second and third "
+        "spot market is worth more than any refinement of the fallback rule.",
+        examples=[3],
+    )
+    nat_gateways: Annotated[str, StringConstraints(pattern=r"^(single|per-zone)$")] = Field(
+        "single",
+        description="`single` is one NAT gateway for all zones; `per-zone` costs one a zone and survives the loss of a zone.",
+        examples=["single"],
+    )
+    existing: "ExistingNetwork | None" = Field(
+        None,
+        description="A VPC somebody else made; then nothing of a network is made here.",
+        examples=[{"vpcId": "vpc-0a1b2c3d4e5f60718", "subnetIds": ["subnet-0a1b2c3d4e5f60718", "subnet-0f1e2d3c4b5a69788"]}],
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        made_here = self.model_fields_set & {"cidr", "nat_gateways"}
+        if self.existing is not None and made_here:
+            raise ValueError(
+                "has existing beside cidr or natGateways; the VPC that exists has its own; "
+                "Keep existing (and zones, to name its zones), or remove it"
+            )
+        return self
+
+
+class ExistingNetwork(Settings):
+    """Subnets that exist: private, with a way out to ECR, STS and S3."""
+
+    vpc_id: Annotated[str, StringConstraints(pattern=r"^vpc-[0-9a-f]{8,17}$")] = Field(
+        description="The VPC of the subnets.", examples=["vpc-0a1b2c3d4e5f60718"]
+    )
+    subnet_ids: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^subnet-[0-9a-f]{8,17}$")], ...], Field(min_length=2)
+    ] = Field(
+        description="Private subnets in at least two zones, for the control plane and the nodes.",
+        examples=[["subnet-0a1b2c3d4e5f60718", "subnet-0f1e2d3c4b5a69788"]],
+    )
+
+
+Network.model_rebuild()
