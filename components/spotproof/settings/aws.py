@@ -6,8 +6,11 @@ from pydantic import Field, StringConstraints
 
 from spotproof.settings.base import Settings
 
-REGION = r"^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?-(central|east|north|northeast|northwest|south|southeast|southwest|west)-\d$"
-AMI_ALIAS = r"^(al2023@v20\d{6}|bottlerocket@v?\d+\.\d+\.\d+)$"
+REGION = (
+    r"^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?"
+    r"-(central|east|north|northeast|northwest|south|southeast|southwest|west)-[0-9]$"
+)
+AMI_ALIAS = r"^(al2023@v20[0-9]{6}|bottlerocket@v?[0-9]+\.[0-9]+\.[0-9]+)$"
 
 ZONE_LETTERS = {"ap-northeast-1": "acd", "ca-central-1": "abd", "us-west-1": "ac"}
 """Regions where new accounts do not see the zones a, b, c; everywhere else they do (EC2 user guide, zones)."""
@@ -20,13 +23,13 @@ class Aws(Settings):
     region: Annotated[str, StringConstraints(pattern=REGION)] = Field(
         description="The AWS region everything lives in.", examples=["us-west-2"]
     )
-    account_id: Annotated[str, StringConstraints(pattern=r"^\d{12}$")] = Field(
+    account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] = Field(
         description="The 12 digits of the account, in quotes. The provider refuses any other account, so nothing can "
         "land in a wrong one, and every ARN and IAM document is known at the first preview.",
         examples=["123456789012"],
     )
     ami_alias: Annotated[str, StringConstraints(pattern=AMI_ALIAS, max_length=30)] = Field(
-        "al2023@v20260903",
+        default="al2023@v20260903",
         description="The node image, family@version. Pinned, because `@latest` makes nodes drift whenever AWS "
         "publishes an image. `al2023@vYYYYMMDD`, or `bottlerocket@X.Y.Z`, which brings its own GPU plugin.",
         examples=["al2023@v20260903"],

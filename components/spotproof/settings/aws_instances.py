@@ -8,7 +8,9 @@ import re
 from types import MappingProxyType
 from typing import Final
 
-INSTANCE_TYPE = re.compile(r"^(?P<family>[a-z]+-?\d+[a-z0-9-]*)\.(?P<size>(\d{1,3}x|x)?large|nano|micro|small|medium|metal(-\d{1,3}xl)?)$")
+INSTANCE_TYPE = re.compile(
+    r"^(?P<family>[a-z]+-?\d+[a-z0-9-]*)\.(?P<size>(\d{1,3}x|x)?large|nano|micro|small|medium|metal(-\d{1,3}xl)?)$"
+)
 
 FAMILY_ACCELERATOR: Final = MappingProxyType(
     {
@@ -34,19 +36,41 @@ FAMILY_ACCELERATOR: Final = MappingProxyType(
 ACCELERATOR_COUNT: Final = MappingProxyType(
     {
         **dict.fromkeys((f"g4dn.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")), 1),
-        **{"g4dn.12xlarge": 4, "g4dn.metal": 8},
+        "g4dn.12xlarge": 4,
+        "g4dn.metal": 8,
         **dict.fromkeys((f"g5.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")), 1),
-        **{"g5.12xlarge": 4, "g5.24xlarge": 4, "g5.48xlarge": 8},
+        "g5.12xlarge": 4,
+        "g5.24xlarge": 4,
+        "g5.48xlarge": 8,
         **dict.fromkeys((f"g6.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")), 1),
-        **{"g6.12xlarge": 4, "g6.24xlarge": 4, "g6.48xlarge": 8, "gr6.4xlarge": 1, "gr6.8xlarge": 1},
+        "g6.12xlarge": 4,
+        "g6.24xlarge": 4,
+        "g6.48xlarge": 8,
+        "gr6.4xlarge": 1,
+        "gr6.8xlarge": 1,
         **dict.fromkeys((f"g6e.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge")), 1),
-        **{"g6e.12xlarge": 4, "g6e.24xlarge": 4, "g6e.48xlarge": 8},
+        "g6e.12xlarge": 4,
+        "g6e.24xlarge": 4,
+        "g6e.48xlarge": 8,
         **dict.fromkeys((f"g7e.{size}" for size in ("2xlarge", "4xlarge", "8xlarge")), 1),
-        **{"g7e.12xlarge": 2, "g7e.24xlarge": 4, "g7e.48xlarge": 8},
-        **{"p2.xlarge": 1, "p2.8xlarge": 8, "p2.16xlarge": 16},
-        **{"p3.2xlarge": 1, "p3.8xlarge": 4, "p3.16xlarge": 8, "p3dn.24xlarge": 8},
-        **{"p4d.24xlarge": 8, "p4de.24xlarge": 8, "p5.4xlarge": 1, "p5.48xlarge": 8},
-        **{"p5e.48xlarge": 8, "p5en.48xlarge": 8, "p6-b200.48xlarge": 8, "p6-b300.48xlarge": 8},
+        "g7e.12xlarge": 2,
+        "g7e.24xlarge": 4,
+        "g7e.48xlarge": 8,
+        "p2.xlarge": 1,
+        "p2.8xlarge": 8,
+        "p2.16xlarge": 16,
+        "p3.2xlarge": 1,
+        "p3.8xlarge": 4,
+        "p3.16xlarge": 8,
+        "p3dn.24xlarge": 8,
+        "p4d.24xlarge": 8,
+        "p4de.24xlarge": 8,
+        "p5.4xlarge": 1,
+        "p5.48xlarge": 8,
+        "p5e.48xlarge": 8,
+        "p5en.48xlarge": 8,
+        "p6-b200.48xlarge": 8,
+        "p6-b300.48xlarge": 8,
     }
 )
 

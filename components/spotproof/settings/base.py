@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
@@ -21,6 +21,10 @@ class Settings(BaseModel):
         serialize_by_alias=True,
     )
 
+
+Item = TypeVar("Item")
+ListOf: TypeAlias = Annotated[tuple[Item, ...], Field(strict=False)]
+"""A list in the file, a tuple in the model: frozen is shallow. Its items stay strict."""
 
 DURATION_PATTERN = r"^(?=.)(\d{1,5}h)?(\d{1,6}m)?(\d{1,8}s)?$"
 DURATION_FORM = "a number with its unit, as in 90s, 30m, 2h or 1h30m"

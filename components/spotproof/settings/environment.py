@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, StringConstraints
 
 from spotproof.settings.aws import Aws
-from spotproof.settings.base import Namespace, ObjectName, RetainDays, Settings
+from spotproof.settings.base import ListOf, Namespace, ObjectName, RetainDays, Settings
 from spotproof.settings.fallback import FallbackPolicy
 from spotproof.settings.operators import Operators
 from spotproof.settings.pools import Network, Pool
@@ -14,14 +14,19 @@ from spotproof.vocabulary import SPOT
 Provider: TypeAlias = Aws
 """A discriminated union on `cloud` once there are more; the names of the others are reserved in provider.py."""
 
-Arn: TypeAlias = Annotated[str, StringConstraints(pattern=r"^arn:aws(-cn|-us-gov)?:iam::\d{12}:(role|user)/[\w+=,.@/-]{1,512}$")]
+Arn: TypeAlias = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^arn:aws(-cn|-us-gov)?:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+$", max_length=600
+    ),
+]
 
 
 class Access(Settings):
     """People. Whoever runs `up` is always an administrator."""
 
-    admins: tuple[Arn, ...] = Field(
-        (),
+    admins: ListOf[Arn] = Field(
+        default=(),
         description="IAM roles and users who administer the cluster, besides whoever runs `up`: that one must not be "
         "listed, its entry is made by EKS itself and a second one is refused (ResourceInUseException).",
         examples=[["arn:aws:iam::123456789012:role/Platform"]],
@@ -31,9 +36,10 @@ class Access(Settings):
 class ControlPlane(Settings):
     """The API server."""
 
-    public_access_cidrs: tuple[str, ...] = Field(
-        (),
-        description="IPv4 ranges that reach the API server from outside. Left out: only from inside the VPC, and `up` must run there.",
+    public_access_cidrs: ListOf[str] = Field(
+        default=(),
+        description="IPv4 ranges that reach the API server from outside. Left out: only from inside the VPC, "
+        "and `up` must run there.",
         examples=[["203.0.113.0/24"]],
     )
     deletion_protection: bool = Field(
@@ -42,7 +48,7 @@ class ControlPlane(Settings):
         examples=[True],
     )
     support: Literal["standard", "extended"] = Field(
-        "extended",
+        default="extended",
         description="What happens when standard support of the version ends: `extended` keeps it for a year at 0.60 "
         "instead of 0.10 USD per hour; `standard` lets AWS upgrade it on its own day, under running training.",
         examples=["extended"],
@@ -53,7 +59,7 @@ class Logs(Settings):
     """Control plane and container logs: a dead attempt's logs outlive its pods."""
 
     retain_days: RetainDays = Field(
-        30, description="Days in CloudWatch; one of the values CloudWatch takes.", examples=[30]
+        default=30, description="Days in CloudWatch; one of the values CloudWatch takes.", examples=[30]
     )
 
 
@@ -61,13 +67,15 @@ class Checkpoints(Settings):
     """The bucket that training resumes from."""
 
     retain_days: RetainDays = Field(
-        30,
-        description="Days an overwritten or deleted checkpoint can still be brought back; after that it costs nothing more.",
+        default=30,
+        description="Days an overwritten or deleted checkpoint can still be brought back; after that it costs "
+        "nothing more.",
         examples=[30],
     )
     versioning: bool = Field(
         default=True,
-        description="Keep what is overwritten or deleted for retainDays. Off, a job's bug can take its only checkpoint along.",
+        description="Keep what is overwritten or deleted for retainDays. Off, a job's bug can take its only "
+        "checkpoint along.",
         examples=[True],
     )
     protect: bool = Field(
@@ -83,10 +91,10 @@ class Workspace(Settings):
 
     namespace: Namespace = Field(description="The namespace; made here.", examples=["research"])
     service_account: ObjectName = Field(
-        "trainer", description="The service account of its jobs; made here.", examples=["trainer"]
+        default="trainer", description="The service account of its jobs; made here.", examples=["trainer"]
     )
-    members: tuple[Arn, ...] = Field(
-        (),
+    members: ListOf[Arn] = Field(
+        default=(),
         description="IAM roles and users who may work in the namespace.",
         examples=[["arn:aws:iam::123456789012:role/Research"]],
     )
@@ -101,54 +109,66 @@ class Environment(Settings):
     )
     spot: bool = Field(
         default=False,
-        description="The one flag: the default pools are spot, each with an on-demand counterpart and a fallback policy between them.",
+        description="The one flag: the default pools are spot, each with an on-demand counterpart and a "
+        "fallback policy between them.",
         examples=[True],
     )
-    kubernetes_version: Annotated[str, StringConstraints(pattern=r"^1\.\d{2}$")] = Field(
-        "1.36",
+    kubernetes_version: Annotated[str, StringConstraints(pattern=r"^1\.[0-9]{2}$")] = Field(
+        default="1.36",
         description="Minor version, in quotes. 1.35 or newer; 1.36, because admission policies that give pods their "
         "spot tolerations are stable from it.",
         examples=["1.36"],
     )
-    access: Access = Field(Access(), description="People.", examples=[{"admins": []}])
-    network: Network = Field(Network(), description="The VPC.", examples=[{"cidr": "10.40.0.0/16"}])
-    control_plane: ControlPlane = Field(ControlPlane(), description="The API server.", examples=[{"deletionProtection": True}])
-    logs: Logs = Field(Logs(), description="Logs and how long they stay.", examples=[{"retainDays": 30}])
-    pools: Annotated[tuple[Pool, ...], Field(min_length=1, max_length=50)] = Field(
+    access: Access = Field(default=Access(), description="People.", examples=[{"admins": []}])
+    network: Network = Field(default=Network(), description="The VPC.", examples=[{"cidr": "10.40.0.0/16"}])
+    control_plane: ControlPlane = Field(
+        default=ControlPlane(), description="The API server.", examples=[{"deletionProtection": True}]
+    )
+    logs: Logs = Field(default=Logs(), description="Logs and how long they stay.", examples=[{"retainDays": 30}])
+    pools: Annotated[ListOf[Pool], Field(min_length=1, max_length=50)] = Field(
         description="Node pools. Left out: a cpu and a gpu pool, described below.",
         examples=[[{"name": "cpu", "capacity": "on-demand", "instanceTypes": ["m7i.2xlarge"], "maxNodes": 8}]],
     )
-    checkpoints: Checkpoints = Field(Checkpoints(), description="The checkpoint bucket.", examples=[{"retainDays": 30}])
-    workspaces: tuple[Workspace, ...] = Field(
-        (), description="Namespaces that may train.", examples=[[{"namespace": "research"}]]
+    checkpoints: Checkpoints = Field(
+        default=Checkpoints(), description="The checkpoint bucket.", examples=[{"retainDays": 30}]
+    )
+    workspaces: ListOf[Workspace] = Field(
+        default=(), description="Namespaces that may train.", examples=[[{"namespace": "research"}]]
     )
     spot_service_linked_role: Literal["existing", "adopt", "create"] = Field(
-        "existing",
-        description="EC2 Spot's role, one per account. `existing`: it is there, nothing is made. `adopt`: it is there "
+        default="existing",
+        description="EC2 Spot's role, one per account. `existing`: it is there, nothing is made. `adopt`: it is "
+        "there "
         "and this stack keeps it. `create`: this stack makes it. Never deleted.",
         examples=["existing"],
     )
-    fallback_policies: tuple[FallbackPolicy, ...] = Field(
-        (),
+    fallback_policies: ListOf[FallbackPolicy] = Field(
+        default=(),
         description="Fallback rules jobs can name. Left out with `spot: true`: `standard` and `standard-cpu`.",
         examples=[[{"name": "standard", "tiers": [{"pool": "a100-spot"}, {"pool": "a100"}]}]],
     )
-    operators: Operators = Field(Operators(), description="What is installed on the cluster.", examples=[{"jobset": {"mode": "install"}}])
+    operators: Operators = Field(
+        default=Operators(), description="What is installed on the cluster.", examples=[{"jobset": {"mode": "install"}}]
+    )
     prices: Annotated[str, StringConstraints(min_length=1, max_length=255)] | None = Field(
-        None,
+        default=None,
         description="A prices file, beside the stack file. Left out: the dated table of this release.",
         examples=["prices.yaml"],
     )
-    image_registry: Annotated[
-        str, StringConstraints(pattern=r"^[a-z0-9.-]+(:\d{1,5})?(/[a-z0-9._-]+)*$", max_length=200)
-    ] | None = Field(
-        None,
-        description="A mirror for every chart and image, as `<mirror>/<original host>/<path>`. Left out: the originals.",
+    image_registry: (
+        Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+(:[0-9]{1,5})?(/[a-z0-9._-]+)*$", max_length=200)] | None
+    ) = Field(
+        default=None,
+        description="A mirror for every chart and image, as `<mirror>/<original host>/<path>`. Left out: the "
+        "originals.",
         examples=["mirror.example.org"],
     )
     tags: dict[
-        Annotated[str, StringConstraints(min_length=1, max_length=128)], Annotated[str, StringConstraints(max_length=256)]
-    ] = Field({}, description="Tags on every resource of the cloud that takes them.", examples=[{"team": "research"}])
+        Annotated[str, StringConstraints(min_length=1, max_length=128)],
+        Annotated[str, StringConstraints(max_length=256)],
+    ] = Field(
+        default={}, description="Tags on every resource of the cloud that takes them.", examples=[{"team": "research"}]
+    )
 
     def pool(self, name: str) -> Pool:
         """The pool of this name.

@@ -6,19 +6,20 @@ from pydantic import Field, StringConstraints
 
 from spotproof.settings.base import Settings
 
-CHART_VERSION = r"^\d+\.\d+\.\d+([-+][0-9A-Za-z.-]+)?$"
+CHART_VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.-]+)?$"
 
 
 class Operator(Settings):
     """One operator, from its official chart."""
 
     mode: Literal["install", "existing", "off"] = Field(
-        "install",
-        description="`install`: from the official chart. `existing`: somebody else keeps it on this cluster. `off`: not wanted.",
+        default="install",
+        description="`install`: from the official chart. `existing`: somebody else keeps it on this cluster. "
+        "`off`: not wanted.",
         examples=["install"],
     )
     version: Annotated[str, StringConstraints(pattern=CHART_VERSION)] | None = Field(
-        None,
+        default=None,
         description="Chart version. Left out: the one this release was checked with (operators/versions.py).",
         examples=["0.12.0"],
     )
@@ -28,8 +29,9 @@ class Fallback(Settings):
     """The fallback controller."""
 
     mode: Literal["off"] = Field(
-        "off",
-        description="The controller that carries the fallback rule out. `off`: the policies are rendered, and nothing moves jobs yet.",
+        default="off",
+        description="The controller that carries the fallback rule out. `off`: the policies are rendered, and "
+        "nothing moves jobs yet.",
         examples=["off"],
     )
 
@@ -37,12 +39,16 @@ class Fallback(Settings):
 class Operators(Settings):
     """Each can be installed, be there already, or be left out."""
 
-    jobset: Operator = Field(Operator(), description="JobSet: gangs of Jobs that restart together.", examples=[{"mode": "install"}])
-    kuberay: Operator = Field(Operator(), description="KubeRay: Ray clusters and RayJobs.", examples=[{"mode": "install"}])
+    jobset: Operator = Field(
+        default=Operator(), description="JobSet: gangs of Jobs that restart together.", examples=[{"mode": "install"}]
+    )
+    kuberay: Operator = Field(
+        default=Operator(), description="KubeRay: Ray clusters and RayJobs.", examples=[{"mode": "install"}]
+    )
     gpu_plugin: Operator = Field(
-        Operator(),
+        default=Operator(),
         description="NVIDIA's device plugin, without which an AL2023 GPU node never becomes ready. `off` with "
         "Bottlerocket, which brings its own.",
         examples=[{"mode": "install"}],
     )
-    fallback: Fallback = Field(Fallback(), description="The fallback controller.", examples=[{"mode": "off"}])
+    fallback: Fallback = Field(default=Fallback(), description="The fallback controller.", examples=[{"mode": "off"}])

@@ -6,16 +6,14 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from spotproof.settings.accelerators import MEMORY_GIB
-from spotproof.settings.base import Count, Duration, PoolName, Settings
+from spotproof.settings.base import Count, Duration, ListOf, PoolName, Settings
 from spotproof.vocabulary import SPOT, Capacity
 
 
 class Accelerator(Settings):
     """The accelerators of one node. Tiers of one fallback policy must offer the same."""
 
-    type: str = Field(
-        description=f"Model and memory, one of: {', '.join(MEMORY_GIB)}.", examples=["nvidia-a100-40gb"]
-    )
+    type: str = Field(description=f"Model and memory, one of: {', '.join(MEMORY_GIB)}.", examples=["nvidia-a100-40gb"])
     count: Annotated[int, Field(ge=1, le=16)] = Field(description="Accelerators of one node.", examples=[8])
 
     @property
@@ -37,19 +35,19 @@ class Pool(Settings):
         examples=["spot"],
     )
     instance_types: Annotated[
-        tuple[Annotated[str, StringConstraints(min_length=1, max_length=40)], ...], Field(min_length=1, max_length=60)
+        ListOf[Annotated[str, StringConstraints(min_length=1, max_length=40)]], Field(min_length=1, max_length=60)
     ] = Field(
         description="The cloud's own names, one or many. More types make spot easier to get; all must offer the same "
         "accelerators. At most 60, which is what one EC2 fleet request takes.",
         examples=[["p4d.24xlarge"]],
     )
     accelerator: Accelerator | None = Field(
-        None,
+        default=None,
         description="What one node offers. Left out: taken from the instance types where they are known, none else.",
         examples=[{"type": "nvidia-a100-40gb", "count": 8}],
     )
-    zones: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
-        None,
+    zones: Annotated[ListOf[str], Field(min_length=1)] | None = Field(
+        default=None,
         description="Zones the pool may use; left out: all of the network's. One pool a zone makes zones equal tiers "
         "and keeps a gang in one zone.",
         examples=[["us-west-2a"]],
@@ -59,19 +57,19 @@ class Pool(Settings):
         examples=[16],
     )
     disk_gib: Annotated[int, Field(ge=50, le=16384)] = Field(
-        200,
+        default=200,
         description="Root disk, GiB. 200, because CUDA training images are 10 to 20 GiB and the image's own default "
         "of 20 GiB fills up at the second pull. Local NVMe, where the type has it, comes on top.",
         examples=[500],
     )
     consolidate_after: Duration = Field(
-        timedelta(minutes=10),
+        default=timedelta(minutes=10),
         description="How long an empty node is kept. 10m, so that a restarting gang finds its nodes again; "
         "a node with pods on it is never taken away.",
         examples=["10m"],
     )
     spot_max_price: Annotated[float, Field(gt=0)] | None = Field(
-        None,
+        default=None,
         description="USD per node hour. Left out: the market price, up to on-demand. Refused where nothing keeps it: "
         "Karpenter on EKS has no such field.",
         examples=[12.5],
@@ -87,26 +85,29 @@ class Network(Settings):
     """The VPC: made here over several zones, or one that exists."""
 
     cidr: str = Field(
-        "10.40.0.0/16",
+        default="10.40.0.0/16",
         description="IPv4 range of the VPC, /16 to /20: every pod takes an address of it. Must not overlap the "
         "service range 172.20.0.0/16 or networks you peer with.",
         examples=["10.40.0.0/16"],
     )
-    zones: Annotated[int, Field(ge=2, le=6)] | Annotated[tuple[str, ...], Field(min_length=2, max_length=6)] = Field(
-        3,
+    zones: Annotated[int, Field(ge=2, le=6)] | Annotated[ListOf[str], Field(min_length=2, max_length=6)] = Field(
+        default=3,
         description="How many zones, or their names. At least 2, which EKS asks for; 3, because a second and third "
         "spot market is worth more than any refinement of the fallback rule.",
         examples=[3],
     )
     nat_gateways: Annotated[str, StringConstraints(pattern=r"^(single|per-zone)$")] = Field(
-        "single",
-        description="`single` is one NAT gateway for all zones; `per-zone` costs one a zone and survives the loss of a zone.",
+        default="single",
+        description="`single` is one NAT gateway for all zones; `per-zone` costs one a zone and survives the "
+        "loss of a zone.",
         examples=["single"],
     )
     existing: "ExistingNetwork | None" = Field(
-        None,
+        default=None,
         description="A VPC somebody else made; then nothing of a network is made here.",
-        examples=[{"vpcId": "vpc-0a1b2c3d4e5f60718", "subnetIds": ["subnet-0a1b2c3d4e5f60718", "subnet-0f1e2d3c4b5a69788"]}],
+        examples=[
+            {"vpcId": "vpc-0a1b2c3d4e5f60718", "subnetIds": ["subnet-0a1b2c3d4e5f60718", "subnet-0f1e2d3c4b5a69788"]}
+        ],
     )
 
     @model_validator(mode="after")
@@ -127,7 +128,7 @@ class ExistingNetwork(Settings):
         description="The VPC of the subnets.", examples=["vpc-0a1b2c3d4e5f60718"]
     )
     subnet_ids: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern=r"^subnet-[0-9a-f]{8,17}$")], ...], Field(min_length=2)
+        ListOf[Annotated[str, StringConstraints(pattern=r"^subnet-[0-9a-f]{8,17}$")]], Field(min_length=2)
     ] = Field(
         description="Private subnets in at least two zones, for the control plane and the nodes.",
         examples=[["subnet-0a1b2c3d4e5f60718", "subnet-0f1e2d3c4b5a69788"]],

@@ -5,6 +5,7 @@ In YAML 1.1 `mode: off` is a boolean and `1:30` is ninety; the CLI reads words a
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -74,7 +75,7 @@ def parse_yaml(text: str, source: str) -> dict[str, object]:
         raise SettingsError([_syntax(error, source)], source) from error
     if node is None:
         return {}
-    problems = list(_problems(node, "", (), [0]))
+    problems = [_below_environment(problem) for problem in _problems(node, "", (), [0])]
     if problems:
         raise SettingsError(problems, source)
     if not isinstance(node, MappingNode):
@@ -87,13 +88,20 @@ def parse_yaml(text: str, source: str) -> dict[str, object]:
     return value
 
 
+def _below_environment(problem: Problem) -> Problem:
+    """Keys are named as in every other error: from the environment on."""
+    return replace(problem, key=problem.key.removeprefix("config.spotproof:environment."))
+
+
 def _syntax(error: Exception, source: str) -> Problem:
     if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
         where = f"line {error.problem_mark.line + 1}, column {error.problem_mark.column + 1}"
         what = f"is not YAML at {where} ({shown(error.problem)})"
     else:
         what = f"is not YAML ({shown(str(error).splitlines()[0] if str(error) else type(error).__name__)})"
-    return Problem(source, what, "nothing after that place can be read", "Mend that line; a value with : or # needs quotes")
+    return Problem(
+        source, what, "nothing after that place can be read", "Mend that line; a value with : or # needs quotes"
+    )
 
 
 def _problems(node: Node, path: str, above: tuple[Node, ...], seen: list[int]) -> Iterator[Problem]:

@@ -1,0 +1,22 @@
+"""What a user may write, and everything that is wrong with what they wrote."""
+
+from spotproof.settings.environment import Environment
+from spotproof.settings.errors import Problem, SettingsError
+from spotproof.settings.load import ENVIRONMENT_KEY, load_environment, load_stack
+from spotproof.settings.pools import Accelerator, Pool
+from spotproof.settings.stack_file import read_stack_file, read_yaml
+from spotproof.settings.support import warnings
+
+__all__ = [
+    "ENVIRONMENT_KEY",
+    "Accelerator",
+    "Environment",
+    "Pool",
+    "Problem",
+    "SettingsError",
+    "load_environment",
+    "load_stack",
+    "read_stack_file",
+    "read_yaml",
+    "warnings",
+]
