@@ -1,0 +1,172 @@
+"""What a previewed stack costs per hour: idle, and with every pool full."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from spotproof.clouds.charges import Billed, ByUse, Charge, Ledger, PoolCharge, bill
+from spotproof.preview.model import Capture
+from spotproof.prices import Price, Prices, load_prices
+from spotproof.vocabulary import SPOT
+
+PROVIDER: Final = "pulumi:providers:"
+
+
+def load(path: Path | None) -> Prices:
+    """The prices to estimate with: those of this release, a prices file's lines before them.
+
+    Raises:
+        SettingsError: the file cannot be read, or its prices are not prices.
+    """
+    return load_prices(path)
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """USD per hour. What has no price is named in `unpriced`, and counts nowhere."""
+
+    idle: tuple[Charge, ...]
+    pools: tuple[PoolCharge, ...]
+    unpriced: tuple[str, ...]
+    by_use: tuple[str, ...]
+
+    @property
+    def idle_usd(self) -> float:
+        """Paid while no pool has a node."""
+        return sum(charge.count * charge.price.usd_per_hour for charge in self.idle if charge.price)
+
+    def full_usd(self, capacity: str) -> float:
+        """All pools of one capacity with every node they may have."""
+        return sum(_full(pool.price, pool.nodes) for pool in self.pools if pool.capacity == capacity)
+
+    def as_json(self) -> dict[str, object]:
+        """The `cost` of a JSON preview; amounts are USD per hour."""
+        spot, on_demand = self.full_usd(SPOT), self.full_usd("on-demand")
+        return {
+            "currency": "USD",
+            "per": "hour",
+            "idle": {"total": _usd(self.idle_usd), "items": [_charge(charge) for charge in self.idle]},
+            "pools": [_pool(pool) for pool in self.pools],
+            "full": {"spot": _usd(spot), "onDemand": _usd(on_demand), "total": _usd(self.idle_usd + spot + on_demand)},
+            "unpriced": list(self.unpriced),
+            "byUse": list(self.by_use),
+        }
+
+    def lines(self) -> list[str]:
+        """The same for a person, one line a thing, at most 79 columns."""
+        return list(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{'idle':<41}{_money(self.idle_usd)} USD/h"
+        for charge in self.idle:
+            if charge.price:
+                what = charge.what if charge.count == 1 else f"{charge.count:g} x {charge.what}"
+                yield f"  {what:<39.39}{_money(charge.count * charge.price.usd_per_hour)}{_marks(charge.price)}"
+        for pool in self.pools:
+            yield from _pool_lines(pool)
+        spot, on_demand = self.full_usd(SPOT), self.full_usd("on-demand")
+        full = f"{'everything full':<41}{_money(self.idle_usd + spot + on_demand)} USD/h"
+        yield f"{full}  (spot {spot:,.2f}, on-demand {on_demand:,.2f})"
+        yield from self._notes()
+
+    def _notes(self) -> Iterator[str]:
+        prices = [item.price for item in (*self.idle, *self.pools) if item.price]
+        if any(price.assumed and "of on-demand" in price.source for price in prices):
+            yield "  * no spot price known: 0.35 of on-demand assumed; a prices file overrides it"
+        if any("price of" in price.source for price in prices):
+            yield "  ~ price of another region, as the table has none of this one"
+        if self.unpriced:
+            yield f"  without a price, not counted: {', '.join(self.unpriced)}"
+        if self.by_use:
+            yield f"  billed by use, not counted: {'; '.join(self.by_use)}"
+
+
+def estimate(capture: Capture, prices: Prices) -> CostEstimate:
+    """What the captured resources cost by these prices."""
+    resources: dict[str, Billed] = {resource.urn: resource for resource in capture.resources}
+    ledger = Ledger(resources, prices, _regions(capture))
+    items = [item for resource in capture.resources for item in bill(resource, ledger)]
+    charges = [item for item in items if isinstance(item, Charge)]
+    pools = tuple(item for item in items if isinstance(item, PoolCharge))
+    return CostEstimate(
+        idle=tuple(_merged([charge for charge in charges if charge.price])),
+        pools=tuple(sorted(pools, key=lambda pool: (pool.capacity != SPOT, pool.pool))),
+        unpriced=tuple(
+            sorted({charge.what for charge in charges if not charge.price} | {t for p in pools for t in p.unpriced})
+        ),
+        by_use=tuple(sorted({item.what for item in items if isinstance(item, ByUse)})),
+    )
+
+
+def _merged(charges: list[Charge]) -> Iterator[Charge]:
+    """One line for equal things: three NAT gateways are one line with a count."""
+    merged: dict[tuple[str, Price | None], Charge] = {}
+    for charge in charges:
+        key = (charge.what, charge.price)
+        merged[key] = replace(charge, count=charge.count + merged[key].count) if key in merged else charge
+    return iter(sorted(merged.values(), key=lambda charge: charge.what))
+
+
+def _regions(capture: Capture) -> Callable[[Billed], str]:
+    """The region of a resource's provider; of the only one there is, where it names none (Kubernetes objects)."""
+    by_provider = {
+        resource.urn: region
+        for resource in capture.resources
+        if resource.type.startswith(PROVIDER) and isinstance(region := resource.inputs.get("region"), str)
+    }
+    provider = {resource.urn: resource.provider.rpartition("::")[0] for resource in capture.resources}
+    only = next(iter(by_provider.values())) if len(set(by_provider.values())) == 1 else ""
+    return lambda resource: by_provider.get(provider.get(resource.urn, ""), only)
+
+
+def _full(price: Price | None, nodes: int) -> float:
+    return price.usd_per_hour * nodes if price else 0.0
+
+
+def _pool_lines(pool: PoolCharge) -> Iterator[str]:
+    what = f"{pool.pool} full: {pool.nodes} x {pool.instance_type or ', '.join(pool.unpriced)}"
+    if pool.price is None:
+        yield f"{what:<41.60}  no price"
+        return
+    saved = ""
+    if pool.capacity == SPOT and pool.on_demand:
+        saved = f"  (on-demand {_full(pool.on_demand, pool.nodes):,.2f})"
+    yield f"{what:<41}{_money(_full(pool.price, pool.nodes))} USD/h{_marks(pool.price)}{saved}"
+
+
+def _marks(price: Price) -> str:
+    spot = "*" if price.assumed and "of on-demand" in price.source else ""
+    return f" {spot}{'~' if 'price of' in price.source else ''}".rstrip()
+
+
+def _charge(charge: Charge) -> dict[str, object]:
+    assert charge.price is not None  # noqa: S101 - for the type checker: charges without a price are not in `idle`
+    total = charge.count * charge.price.usd_per_hour
+    return {
+        "what": charge.what, "count": charge.count, "usdPerHour": _usd(total),
+        "source": charge.price.source, "assumed": charge.price.assumed,
+    }  # fmt: skip
+
+
+def _pool(pool: PoolCharge) -> dict[str, object]:
+    return {
+        "pool": pool.pool,
+        "capacity": pool.capacity,
+        "nodes": pool.nodes,
+        "instanceType": pool.instance_type or None,
+        "usdPerNodeHour": _usd(pool.price.usd_per_hour) if pool.price else None,
+        "onDemandUsdPerNodeHour": _usd(pool.on_demand.usd_per_hour) if pool.on_demand else None,
+        "usdPerHourFull": _usd(_full(pool.price, pool.nodes)) if pool.price else None,
+        "source": pool.price.source if pool.price else None,
+        "assumed": pool.price.assumed if pool.price else None,
+        "unpriced": list(pool.unpriced),
+    }
+
+
+def _usd(amount: float) -> float:
+    return round(amount, 6)
+
+
+def _money(amount: float) -> str:
+    return f"{amount:>12,.4f}"

@@ -1,0 +1,169 @@
+"""What things cost per hour: a small dated table, a prices file that overrides it, and when two prices are equal.
+
+Prices age (p5.48xlarge went from 98.32 to 55.04 USD per hour between two snapshots), so each carries
+its date and source, and every environment can bring its own.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import Field, StringConstraints, ValidationError, model_validator
+
+from spotproof.settings.base import ListOf, Settings
+from spotproof.settings.errors import Problem, SettingsError
+from spotproof.settings.explain import explain
+from spotproof.settings.stack_file import read_yaml
+from spotproof.vocabulary import SPOT, Capacity
+
+ASSUMED_SPOT_SHARE: Final = 0.35
+"""Of on-demand, where no spot price is known: GPU spot has lately cost a third, the saving of 90 % is long gone."""
+EQUAL_WITHIN: Final = 0.10
+"""Prices this close are one price to the fallback rule; a move between them costs more than it saves."""
+REFERENCE_REGION: Final[Mapping[str, str]] = {"aws": "us-east-1"}
+"""The region of the table, whose prices stand in for those of others, and say so."""
+
+EVERY_REGION: Final = "*"
+
+
+@dataclass(frozen=True)
+class Price:
+    """USD per hour of one thing, where the figure is from, and whether it is a guess for this place."""
+
+    usd_per_hour: float
+    source: str
+    assumed: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: an instance type, or a service as `eks/cluster`."""
+
+    usd_per_hour: float
+    spot_usd_per_hour: float | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Rows by (cloud, region, item)."""
+
+    rows: Mapping[tuple[str, str, str], Row]
+
+    def node(self, cloud: str, region: str, instance_type: str, capacity: Capacity) -> Price | None:
+        """One node of this type; None where nothing is known of it.
+
+        A missing spot price is 0.35 of on-demand; a missing region is the reference region's. Both are marked.
+        """
+        row, borrowed = self._row(cloud, region, instance_type)
+        if row is None:
+            return None
+        if capacity != SPOT:
+            return Price(row.usd_per_hour, row.source, borrowed)
+        if row.spot_usd_per_hour is not None:
+            return Price(row.spot_usd_per_hour, row.source, borrowed)
+        share = f"{ASSUMED_SPOT_SHARE:.2f} of on-demand ({row.source})"
+        return Price(round(row.usd_per_hour * ASSUMED_SPOT_SHARE, 6), share, assumed=True)
+
+    def service(self, cloud: str, region: str, item: str) -> Price | None:
+        """One unit of a service, as `vpc/nat-gateway`; None where nothing is known of it."""
+        row, borrowed = self._row(cloud, region, item)
+        return Price(row.usd_per_hour, row.source, borrowed) if row else None
+
+    def cheapest(self, cloud: str, region: str, instance_types: Iterable[str], capacity: Capacity) -> Price | None:
+        """The cheapest of several types: what Karpenter takes first, and what a tier is compared by."""
+        known = [price for name in instance_types if (price := self.node(cloud, region, name, capacity))]
+        return min(known, key=lambda price: price.usd_per_hour, default=None)
+
+    def _row(self, cloud: str, region: str, item: str) -> tuple[Row | None, bool]:
+        if row := self.rows.get((cloud, region, item)) or self.rows.get((cloud, EVERY_REGION, item)):
+            return row, False
+        reference = REFERENCE_REGION.get(cloud, "")
+        row = self.rows.get((cloud, reference, item))
+        return (replace(row, source=f"{row.source}, price of {reference}"), True) if row else (None, False)
+
+
+def equal(one: float, other: float) -> bool:
+    """Whether two prices per node hour are one price to the fallback rule: within 10 % of the dearer."""
+    return abs(one - other) <= EQUAL_WITHIN * max(one, other)
+
+
+Usd = Annotated[float, Field(gt=0, le=100_000)]
+
+
+class PriceLine(Settings):
+    """One price of a prices file."""
+
+    region: str | None = Field(default=None, description="Left out: every region.", examples=["us-west-2"])
+    instance_type: str | None = Field(default=None, description="A node's type.", examples=["p4d.24xlarge"])
+    service: str | None = Field(default=None, description="Something else.", examples=["vpc/nat-gateway"])
+    usd_per_hour: Usd = Field(description="On-demand price, USD per hour.", examples=[21.96])
+    spot_usd_per_hour: Usd | None = Field(default=None, description="Spot price, USD per hour.", examples=[7.7])
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        if (self.instance_type is None) == (self.service is None):
+            raise ValueError(
+                "names not exactly one of instanceType and service; its price would belong to nothing; "
+                "Write `instanceType: p4d.24xlarge` or `service: vpc/nat-gateway`"
+            )
+        return self
+
+
+class PriceFile(Settings):
+    """A prices file: what this environment's owner pays."""
+
+    cloud: Annotated[str, StringConstraints(pattern=r"^(aws|azure|gcp)$")] = Field(
+        default="aws", description="Whose prices.", examples=["aws"]
+    )
+    as_of: Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]$")] = Field(
+        description="The day they were looked up.", examples=["2026-11-01"]
+    )
+    source: str = Field(default="prices file", description="Where they are from.", examples=["our price list"])
+    prices: ListOf[PriceLine] = Field(
+        description="One line a price.", examples=[[{"instanceType": "p4d.24xlarge", "usdPerHour": 21.96}]]
+    )
+
+
+def load_prices(path: Path | None = None) -> Prices:
+    """The table of this release, with the lines of a prices file before it where one is given.
+
+    Raises:
+        SettingsError: the file cannot be read, or its prices are not prices.
+    """
+    if path is None:
+        return _table()
+    raw = read_yaml(path)
+    try:
+        file = PriceFile.model_validate(raw, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise SettingsError(explain(error, raw, PriceFile), path.name) from error
+    rows = dict(_table().rows)
+    for index, line in enumerate(file.prices):
+        item = line.instance_type or line.service or ""
+        if line.service is not None and line.spot_usd_per_hour is not None:
+            key = f"prices[{index}].spotUsdPerHour"
+            problem = Problem(key, "is set on a service", "services have no spot price", "Remove it")
+            raise SettingsError([problem], path.name)
+        row = Row(line.usd_per_hour, line.spot_usd_per_hour, f"{file.source} {file.as_of}")
+        rows[file.cloud, line.region or EVERY_REGION, item] = row
+    return Prices(rows)
+
+
+@cache
+def _table() -> Prices:
+    text = files("spotproof").joinpath("prices.csv").read_text(encoding="utf-8")
+    return Prices(
+        {
+            (line["cloud"], line["region"], line["item"]): Row(
+                float(line["usdPerHour"]),
+                float(line["spotUsdPerHour"]) if line["spotUsdPerHour"] else None,
+                f"{line['source']} {line['asOf']}",
+            )
+            for line in csv.DictReader(text.splitlines())
+        }
+    )
