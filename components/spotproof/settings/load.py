@@ -104,19 +104,15 @@ def _environment(raw: object, problems: list[Problem], today: date) -> Environme
         try:
             environment = Environment.model_validate_json(json.dumps(values), by_alias=True, by_name=False)
         except ValidationError as error:
+            if any(detail["type"] == "json_invalid" for detail in error.errors(include_url=False)):
+                problems.append(_unreadable(error.errors(include_url=False)[0]["msg"]))
+                return None
             found = [problem for problem in explain(error, values, Environment) if not _touches(problem.key, replaced)]
             problems += found
             values, broken = repaired(values, error, Environment)
             replaced |= broken
         except (ValueError, TypeError, RecursionError) as error:
-            problems.append(
-                Problem(
-                    ENVIRONMENT_KEY,
-                    f"cannot be read ({shown(str(error))})",
-                    "nothing can be built",
-                    "Write plain values",
-                )
-            )
+            problems.append(_unreadable(str(error)))
             return None
         else:
             problems += [
@@ -124,6 +120,10 @@ def _environment(raw: object, problems: list[Problem], today: date) -> Environme
             ]
             return environment if len(problems) == before else None
     return None
+
+
+def _unreadable(reason: str) -> Problem:
+    return Problem(ENVIRONMENT_KEY, f"cannot be read ({shown(reason)})", "nothing can be built", "Write plain values")
 
 
 def _completed(values: dict[str, object]) -> dict[str, object]:

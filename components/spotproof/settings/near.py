@@ -6,9 +6,14 @@ from difflib import get_close_matches
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """The known word this one was probably meant to be, or None."""
-    by_fold = {name.lower().replace("_", "").replace("-", ""): name for name in known}
-    found = get_close_matches(word.lower().replace("_", "").replace("-", ""), by_fold, n=1, cutoff=0.6)
-    return by_fold[found[0]] if found else None
+    by_fold = {_fold(name): name for name in known}
+    longer = [name for fold, name in by_fold.items() if len(word) > 1 and fold.startswith(_fold(word))]
+    found = [by_fold[fold] for fold in get_close_matches(_fold(word), by_fold, n=1, cutoff=0.6)]
+    return next(iter(longer + found), None)
+
+
+def _fold(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "")
 
 
 def one_of(known: Iterable[str]) -> str:

@@ -13,7 +13,11 @@ from spotproof.vocabulary import SPOT, Capacity
 class Accelerator(Settings):
     """The accelerators of one node. Tiers of one fallback policy must offer the same."""
 
-    type: str = Field(description=f"Model and memory, one of: {', '.join(MEMORY_GIB)}.", examples=["nvidia-a100-40gb"])
+    type: str = Field(
+        description="Model and memory, as in the table of accelerators.",
+        examples=["nvidia-a100-40gb"],
+        json_schema_extra={"enum": list(MEMORY_GIB)},
+    )
     count: Annotated[int, Field(ge=1, le=16)] = Field(description="Accelerators of one node.", examples=[8])
 
     @property

@@ -138,6 +138,7 @@ def _mapping_problems(node: MappingNode, path: str, above: tuple[Node, ...], see
             continue
         key = str(key_node.value)
         at = join(path, key)
+        yield from _text_problems(key, at)
         if key in lines:
             yield Problem(
                 at,
@@ -149,7 +150,20 @@ def _mapping_problems(node: MappingNode, path: str, above: tuple[Node, ...], see
         yield from _problems(value_node, at, (*above, node), seen)
 
 
+def _text_problems(text: str, path: str) -> Iterator[Problem]:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        yield Problem(
+            path or "the file",
+            "holds half a character (a lone surrogate)",
+            "it could not be sent to any API",
+            "Write the whole character",
+        )
+
+
 def _scalar_problems(node: ScalarNode, path: str) -> Iterator[Problem]:
+    yield from _text_problems(str(node.value), path)
     try:
         _scalar(node)
     except (ValueError, YAMLError, OverflowError):

@@ -1,0 +1,116 @@
+"""Every setting as a page for people: stacks/README.md. Generated, so that it cannot part from the models."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from spotproof.settings import aws_defaults
+from spotproof.settings.accelerators import MEMORY_GIB
+from spotproof.settings.base import render_duration
+from spotproof.settings.environment import Environment
+from spotproof.settings.explain import yaml_flow
+from spotproof.settings.provider import NOT_YET
+from spotproof.settings.walk import by_alias, models_in
+
+INTRODUCTION: Final = """\
+# Settings
+
+One file an environment, `stacks/Pulumi.<stack>.yaml`, with one structured key, `spotproof:environment`. An unknown
+key, a wrong type or a setting that cannot work is refused before anything is built: all errors of a file at once, with
+what to write instead. Editors that know JSON schema complete and check it: every stack file names
+`docs/stack.schema.json`.
+
+Durations are `90s`, `30m`, `2h` or `1h30m`. A key without a default is required. This page is generated (`make docs`).
+
+The smallest environment, the one flag:
+
+```yaml
+config:
+  spotproof:environment:
+    provider: {cloud: aws, region: us-west-2, accountId: "123456789012"}
+    spot: true
+```
+"""
+
+
+def settings_reference() -> str:
+    """The page as Markdown: a table for every mapping of the settings, then the defaults that are lists."""
+    return "\n".join([INTRODUCTION, *_tables(Environment, "", set()), *_defaults(), *_accelerators(), *_not_yet()])
+
+
+def _tables(model: type[BaseModel], path: str, done: set[type[BaseModel]]) -> Iterator[str]:
+    done.add(model)
+    yield f"## {f'`{path}`' if path else 'The environment'}\n\n{_sentence(model)}\n"
+    yield "| key | default | meaning |\n| --- | --- | --- |"
+    for name, field in by_alias(model).items():
+        yield f"| `{name}` | {_default(field)} | {_meaning(field)} |"
+    yield ""
+    for name, field in by_alias(model).items():
+        repeated = "[]" if "ListOf" in repr(field.annotation) or _is_list(field) else ""
+        for inner in models_in(field.annotation):
+            if inner not in done:
+                yield from _tables(inner, f"{path}.{name}{repeated}".lstrip("."), done)
+
+
+def _is_list(field: FieldInfo) -> bool:
+    return get_origin(field.annotation) is tuple
+
+
+def _sentence(model: type[BaseModel]) -> str:
+    return " ".join((model.__doc__ or "").split())
+
+
+def _meaning(field: FieldInfo) -> str:
+    words = _words(field.annotation)
+    return f"{field.description or ''}{f' One of {words}.' if words else ''}".replace("|", "\\|")
+
+
+def _words(annotation: object) -> str:
+    if get_origin(annotation) is Literal:
+        words = get_args(annotation)
+        return ", ".join(f"`{word}`" for word in words) if len(words) > 1 else ""
+    return ""
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "filled in" if field.alias == "pools" else "required"
+    if value is None:
+        return "left out"
+    if isinstance(value, BaseModel):
+        return "its own defaults"
+    if isinstance(value, timedelta):
+        return f"`{render_duration(value)}`"
+    return "none" if value in ((), {}) else f"`{yaml_flow(value)}`"
+
+
+def _defaults() -> Iterator[str]:
+    yield "## The default pools\n"
+    for spot in (False, True):
+        filled = aws_defaults.complete({"spot": spot})
+        yield f"With `spot: {str(spot).lower()}` and no `pools`, on AWS:\n\n```yaml\npools:"
+        pools, policies = filled["pools"], filled.get("fallbackPolicies", [])
+        assert isinstance(pools, list)  # noqa: S101 - for the type checker: complete fills lists in
+        assert isinstance(policies, list)  # noqa: S101
+        yield from (f"  - {yaml_flow(pool)}" for pool in pools)
+        if policies:
+            yield "fallbackPolicies:"
+            yield from (f"  - {yaml_flow(policy)}" for policy in policies)
+        yield "```\n"
+
+
+def _accelerators() -> Iterator[str]:
+    yield "## Accelerators\n\n| type | memory of one, GiB |\n| --- | --- |"
+    yield from (f"| `{name}` | {gib} |" for name, gib in MEMORY_GIB.items())
+    yield ""
+
+
+def _not_yet() -> Iterator[str]:
+    yield "## Not yet available\n\nRefused by name, never ignored:\n"
+    yield from (f"- `provider.cloud: {name}`: {what}" for name, what in NOT_YET.items())
+    yield "- `operators.fallback.mode: install`: the fallback controller\n"

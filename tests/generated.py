@@ -1,0 +1,41 @@
+"""Files that are made from the code: written by `make docs`, checked by `make check`."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from spotproof.settings.reference import settings_reference
+from spotproof.settings.schema import stack_schema
+from tests.policies.readme import policies_readme
+
+ROOT: Final = Path(__file__).parent.parent
+
+GENERATED: Final[Mapping[str, Callable[[], str]]] = {
+    "stacks/README.md": settings_reference,
+    "docs/stack.schema.json": lambda: json.dumps(stack_schema(), indent=2) + "\n",
+    "policies/README.md": policies_readme,
+}
+
+
+def stale() -> list[str]:
+    """Names of generated files that are not what the code would write."""
+    return [name for name, render in GENERATED.items() if not _is(ROOT / name, render())]
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+def write() -> None:
+    """Write every generated file again."""
+    for name, render in GENERATED.items():
+        (ROOT / name).write_text(render(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write()
+    elif found := stale():
+        sys.exit(f"out of date: {', '.join(found)}. Run `make docs` and commit what it writes.")

@@ -1,0 +1,186 @@
+"""Every cross-check: what it refuses, under which key, and what it says to write instead."""
+
+import copy
+from datetime import date
+from typing import Any
+
+import pytest
+from spotproof.settings import Environment, SettingsError, load_environment, load_stack, warnings
+
+from tests.unit.settings.damage import VALID
+
+TODAY = date(2026, 11, 20)
+SMALLEST: dict[str, object] = {"provider": VALID["provider"]}
+
+
+def environment(**changes: object) -> dict[str, Any]:
+    return copy.deepcopy(VALID) | changes
+
+
+def pool(name: str, **changes: object) -> dict[str, object]:
+    return {"name": name, "capacity": "on-demand", "instanceTypes": ["m7i.large"], "maxNodes": 1} | changes
+
+
+def policy(*tiers: dict[str, object], **changes: object) -> dict[str, object]:
+    return {"name": "standard", "tiers": list(tiers)} | changes
+
+
+AWS: dict[str, object] = {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}
+GPU = {"instanceTypes": ["p4d.24xlarge"]}
+
+# ruff: noqa: E501 - a table reads by its columns
+REFUSED: list[tuple[dict[str, object], str, str]] = [
+    # what is changed, the key of the problem, a part of what it says
+    ({"pools": [pool("a"), pool("a")]}, "pools[1].name", "as pools[0].name is"),
+    ({"pools": [pool("Big_Pool")]}, "pools[0].name", "form"),
+    ({"pools": [pool("a", maxNode=3)]}, "pools[0].maxNode", "Write maxNodes"),
+    ({"pools": [pool("a", maxNodes="many")]}, "pools[0].maxNodes", "whole number"),
+    ({"pools": [pool("a", capacity="Spot")]}, "pools[0].capacity", "spot"),
+    ({"pools": [pool("a", instanceTypes=["p4d.24xlrage"])]}, "pools[0].instanceTypes[0]", "Write p4d.24xlarge"),
+    ({"pools": [pool("a", instanceTypes=["m7i.large", "m7g.large"])]}, "pools[0].instanceTypes", "arm64"),
+    ({"pools": [pool("a", instanceTypes=["g6.xlarge", "g6.12xlarge"])]}, "pools[0].instanceTypes[1]", "4 x nvidia-l4"),
+    ({"pools": [pool("a", **GPU, accelerator={"type": "nvidia-a100", "count": 8})]}, "pools[0].accelerator.type", "a100-40gb"),
+    ({"pools": [pool("a", accelerator={"type": "nvidia-t4", "count": 1})]}, "pools[0].accelerator", "m7i.large has none"),
+    ({"pools": [pool("a", capacity="spot", spotMaxPrice=1.5)]}, "pools[0].spotMaxPrice", "Karpenter"),
+    ({"pools": [pool("a", zones=["us-west-2d"])]}, "pools[0].zones[0]", "us-west-2a"),
+    ({"pools": [pool("a", diskGib=20)]}, "pools[0].diskGib", "50 or more"),
+    ({"network": {"cidr": "172.20.0.0/16"}}, "network.cidr", "services"),
+    ({"network": {"cidr": "10.0.0.0/8"}}, "network.cidr", "/16 to /20"),
+    ({"network": {"cidr": "8.8.0.0/16"}}, "network.cidr", "public"),
+    ({"network": {"cidr": "10.40.0.1/16"}}, "network.cidr", "10.40.0.0/16"),
+    ({"network": {"zones": ["us-west-2a", "us-east-1a"]}}, "network.zones[1]", "us-west-2"),
+    ({"network": {"zones": 1}}, "network.zones", "2 or more"),
+    ({"network": {"cidr": "10.1.0.0/16", "existing": {"vpcId": "vpc-12345678", "subnetIds": ["subnet-12345678", "subnet-12345679"]}}},
+     "network", "existing beside"),
+    ({"controlPlane": {"publicAccessCidrs": ["0.0.0.0/0"]}}, "controlPlane.publicAccessCidrs[0]", "whole internet"),
+    ({"controlPlane": {"publicAccessCidrs": ["192.168.1.0/24"]}}, "controlPlane.publicAccessCidrs[0]", "private range"),
+    ({"logs": {"retainDays": 31}}, "logs.retainDays", "Write 30"),
+    ({"access": {"admins": ["arn:aws:iam::210987654321:role/Platform"]}}, "access.admins[0]", "210987654321"),
+    ({"workspaces": [{"namespace": "kube-system"}]}, "workspaces[0].namespace", "cluster itself"),
+    ({"workspaces": [{"namespace": "a"}, {"namespace": "a"}]}, "workspaces[1].namespace", "workspaces[0]"),
+    ({"fallbackPolicies": [policy({"pool": "a100-sopt"}, {"pool": "a100"})]}, "fallbackPolicies[0].tiers[0].pool", "a100-spot"),
+    ({"fallbackPolicies": [policy({"pool": "a100-spot"}, {"pool": "cpu"})]}, "fallbackPolicies[0].tiers[1].pool", "same accelerator"),
+    ({"fallbackPolicies": [policy({"pool": "a100-spot", "maxFailures": 3})]},
+     "fallbackPolicies[0].tiers[0].maxFailures", "(a100)"),
+    ({"fallbackPolicies": [policy({"pool": "a100"}, {"pool": "a100"})]}, "fallbackPolicies[0]", "two tiers"),
+    ({"fallbackPolicies": [policy({"pool": "a100"}, **{"return": {}})]}, "fallbackPolicies[0].return", "one tier"),
+    ({"fallbackPolicies": [policy({"pool": "a100", "pendingTimeout": "1 hour"})]},
+     "fallbackPolicies[0].tiers[0].pendingTimeout", "1h30m"),
+    ({"fallbackPolicies": [policy({"pool": "a100"}, deadline="gaurd")]}, "fallbackPolicies[0].deadline", "guard"),
+    ({"spot": True}, "spot", "beside pools"),
+    ({"kubernetesVersion": 1.36}, "kubernetesVersion", "in quotes"),
+    ({"kubernetesVersion": "1.34"}, "kubernetesVersion", "older"),
+    ({"kubernetesVersion": "1.38"}, "kubernetesVersion", "newer"),
+    ({"operators": {"gpuPlugin": {"mode": "off"}}}, "operators.gpuPlugin.mode", "nvidia.com/gpu"),
+    ({"provider": AWS | {"amiAlias": "bottlerocket@1.60.0"}}, "operators.gpuPlugin.mode", "brings the plugin itself"),
+    ({"provider": AWS | {"amiAlias": "al2023@latest"}}, "provider.amiAlias", "al2023@v2"),
+    ({"provider": AWS | {"region": "us-west2"}}, "provider.region", "us-west-2"),
+    ({"provider": AWS | {"accountId": 123456789012}}, "provider.accountId", "in quotes"),
+    ({"provider": {"cloud": "gcp"}}, "provider.cloud", "not yet available"),
+    ({"provider": {"cloud": "azure"}}, "provider.cloud", "not yet available"),
+    ({"provider": {"cloud": "existing"}}, "provider.cloud", "not yet available"),
+    ({"provider": {"cloud": "awz"}}, "provider.cloud", "cloud: aws"),
+    ({"operators": {"fallback": {"mode": "install"}}}, "operators.fallback.mode", "not yet available"),
+    ({"operators": {"fallback": {"image": "x@sha256:0"}}}, "operators.fallback.image", "not yet available"),
+    ({"tags": {"aws:owner": "me"}}, "tags.aws:owner", "AWS"),
+    ({"tags": {"karpenter.sh/nodepool": "me"}}, "tags.karpenter.sh/nodepool", "Karpenter"),
+    ({"prices": "/etc/prices.yaml"}, "prices", "beside the stack file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "key", "says"), REFUSED, ids=[f"{key}: {says}" for _, key, says in REFUSED])
+def test_a_setting_that_cannot_work_is_refused_under_its_key(changes: dict[str, object], key: str, says: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_environment(environment(**changes), today=TODAY)
+
+    found = {problem.key: str(problem) for problem in caught.value.problems}
+    assert says in found.get(key, f"{key} is not among {sorted(found)}")
+
+
+def test_the_environment_of_the_design_document_is_valid() -> None:
+    assert load_environment(environment(), today=TODAY).pool("a100-spot").max_nodes == 16
+
+
+def test_shape_and_cross_check_problems_come_together_in_the_order_of_the_file() -> None:
+    broken = environment(
+        logs={"retainDays": 31},
+        pools=[pool("a", maxNode=3), pool("b", diskGib="big")],
+        fallbackPolicies=[policy({"pool": "nowhere"})],
+    )
+
+    with pytest.raises(SettingsError) as caught:
+        load_environment(broken, today=TODAY)
+
+    keys = [problem.key for problem in caught.value.problems]
+    assert keys == ["logs.retainDays", "pools[0].maxNode", "pools[1].diskGib", "fallbackPolicies[0].tiers[0].pool"]
+
+
+def test_the_one_flag_gives_spot_pools_with_counterparts_and_a_policy_between_them() -> None:
+    env = load_environment(SMALLEST | {"spot": True}, today=TODAY)
+
+    assert [(p.name, p.capacity) for p in env.pools] == [
+        ("cpu-spot", "spot"),
+        ("cpu", "on-demand"),
+        ("gpu-spot", "spot"),
+        ("gpu", "on-demand"),
+    ]
+    assert [tier.pool for tier in env.fallback_policies[0].tiers] == ["gpu-spot", "gpu"]
+    assert env.fallback_policies[0].name == "standard"
+
+
+def test_without_the_flag_both_default_pools_are_on_demand() -> None:
+    env = load_environment(SMALLEST, today=TODAY)
+
+    assert [(p.name, p.capacity) for p in env.pools] == [("cpu", "on-demand"), ("gpu", "on-demand")]
+    assert env.fallback_policies == ()
+
+
+def test_determineds_fragment_becomes_a_pool_with_its_accelerators() -> None:
+    fragment = pool("aws-spot-g4dn-metal", capacity="spot", instanceTypes=["g4dn.metal"], maxNodes=10)
+
+    env = load_environment(SMALLEST | {"pools": [fragment]}, today=TODAY)
+
+    accelerator = env.pools[0].accelerator
+    assert accelerator is not None
+    assert (accelerator.type, accelerator.count, accelerator.memory_gib) == ("nvidia-t4", 8, 16)
+
+
+def test_the_last_tier_waits_for_ever_unless_it_says_otherwise() -> None:
+    tiers = load_environment(environment(), today=TODAY).fallback_policies[0].tiers
+
+    assert [tier.max_failures for tier in tiers] == [5, -1]
+
+
+def test_a_key_beside_the_environment_is_refused() -> None:
+    with pytest.raises(SettingsError, match="spotproof:enviroment: is not a key"):
+        load_stack({"spotproof:environment": environment(), "spotproof:enviroment": {}}, today=TODAY)
+
+
+def test_a_file_without_the_environment_says_what_to_write() -> None:
+    with pytest.raises(SettingsError, match="spotproof:environment: is missing"):
+        load_stack({"aws:region": "us-west-2"}, today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("day", "warned"),
+    [(date(2027, 1, 25), False), (date(2027, 1, 26), True), (date(2027, 3, 28), True)],
+)
+def test_a_version_is_warned_of_from_60_days_before_its_support_ends(day: date, warned: bool) -> None:  # noqa: FBT001
+    env = load_environment(environment(kubernetesVersion="1.35"), today=day)
+
+    assert bool(list(warnings(env, day))) is warned
+
+
+def test_a_version_is_refused_only_after_extended_support() -> None:
+    raw = environment(kubernetesVersion="1.35")
+
+    assert isinstance(load_environment(raw, today=date(2028, 3, 27)), Environment)
+    with pytest.raises(SettingsError, match="extended support ended"):
+        load_environment(raw, today=date(2028, 3, 28))
+
+
+def test_settings_are_frozen() -> None:
+    env = load_environment(environment(), today=TODAY)
+
+    with pytest.raises(ValueError, match="frozen"):
+        env.spot = True  # pyright: ignore[reportAttributeAccessIssue]
