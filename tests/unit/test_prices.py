@@ -1,0 +1,111 @@
+"""Prices carry their source, guesses are marked, and what is unknown stays unknown."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from spotproof.prices import equal, load_prices
+from spotproof.settings import SettingsError
+
+
+def test_a_price_of_the_table_names_its_source_and_date() -> None:
+    price = load_prices().node("aws", "us-east-1", "p4d.24xlarge", "on-demand")
+
+    assert price is not None
+    assert (price.usd_per_hour, price.assumed) == (21.957642, False)
+    assert "2026-07-20" in price.source
+
+
+def test_a_missing_spot_price_is_035_of_on_demand_and_marked() -> None:
+    price = load_prices().node("aws", "us-east-1", "p4d.24xlarge", "spot")
+
+    assert price is not None
+    assert price.usd_per_hour == pytest.approx(21.957642 * 0.35)
+    assert price.assumed
+    assert "0.35 of on-demand" in price.source
+
+
+def test_a_price_of_another_region_says_so() -> None:
+    price = load_prices().node("aws", "eu-west-1", "p4d.24xlarge", "on-demand")
+
+    assert price is not None
+    assert price.assumed
+    assert "price of us-east-1" in price.source
+
+
+def test_an_unknown_type_has_no_price() -> None:
+    assert load_prices().node("aws", "us-east-1", "x9.96xlarge", "on-demand") is None
+
+
+def test_the_cheapest_of_several_types_is_what_a_tier_is_compared_by() -> None:
+    price = load_prices().cheapest("aws", "us-east-1", ["g6.2xlarge", "g6.xlarge", "x9.large"], "on-demand")
+
+    assert price is not None
+    assert price.usd_per_hour == 0.8048
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"), [(1.0, 1.0, True), (0.9, 1.0, True), (0.89, 1.0, False), (0.0, 0.0, True)]
+)
+def test_prices_within_a_tenth_are_equal(one: float, other: float, same: bool) -> None:  # noqa: FBT001
+    assert equal(one, other) is same
+    assert equal(other, one) is same
+
+
+FILE = """
+asOf: 2026-11-01
+source: our agreement
+prices:
+  - {instanceType: p4d.24xlarge, usdPerHour: 18.5, spotUsdPerHour: 6.2}
+  - {region: us-west-2, service: vpc/nat-gateway, usdPerHour: 0.04}
+"""
+
+
+def test_a_prices_file_overrides_the_table_in_every_region(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(FILE)
+    prices = load_prices(file)
+
+    spot = prices.node("aws", "eu-west-1", "p4d.24xlarge", "spot")
+    assert spot is not None
+    assert (spot.usd_per_hour, spot.source, spot.assumed) == (6.2, "our agreement 2026-11-01", False)
+    nat = [prices.service("aws", region, "vpc/nat-gateway") for region in ("us-west-2", "us-east-1")]
+    assert [price.usd_per_hour for price in nat if price] == [0.04, 0.045]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("prices: []", "asOf"),
+        ("asOf: 2026-11-01\nprices: [{usdPerHour: 1}]", "prices[0]"),
+        ("asOf: 2026-11-01\nprices: [{instanceType: a, usdPerHour: -1}]", "prices[0].usdPerHour"),
+        ("asOf: 2026-11-01\nprices: [{instanceTyp: a, usdPerHour: 1}]", "prices[0].instanceTyp"),
+        ("asOf: 2026-11-01\nprices: [{service: a/b, usdPerHour: 1, spotUsdPerHour: 1}]", "prices[0].spotUsdPerHour"),
+        ("asOf: 2026-11-01\nprices: {", "prices.yaml"),
+    ],
+)
+def test_a_broken_prices_file_is_refused_under_its_key(tmp_path: Path, text: str, key: str) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(text)
+
+    with pytest.raises(SettingsError) as caught:
+        load_prices(file)
+
+    assert key in {problem.key for problem in caught.value.problems}
+
+
+def test_a_missing_prices_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"nowhere\.yaml"):
+        load_prices(tmp_path / "nowhere.yaml")
+
+
+def test_the_table_agrees_with_the_published_catalogue(shared: Path) -> None:
+    with (shared / "catalog" / "gpu_instances.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["cloud"] == "aws" and row["on_demand_usd_h"]]
+    prices = load_prices()
+
+    found = {row["instance_type"]: prices.node("aws", row["region"], row["instance_type"], "on-demand") for row in rows}
+    assert {name: price and price.usd_per_hour for name, price in found.items()} == {
+        row["instance_type"]: float(row["on_demand_usd_h"]) for row in rows
+    }
