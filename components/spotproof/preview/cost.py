@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import Final
 
 from spotproof.clouds.charges import Billed, ByUse, Charge, Ledger, PoolCharge, bill
 from spotproof.preview.model import Capture
 from spotproof.prices import Price, Prices, load_prices
-from spotproof.vocabulary import SPOT
+from spotproof.vocabulary import ON_DEMAND, SPOT
 
 PROVIDER: Final = "pulumi:providers:"
+WIDTH: Final = 42
 
 
 def load(path: Path | None) -> Prices:
@@ -42,7 +44,7 @@ class CostEstimate:
 
     def as_json(self) -> dict[str, object]:
         """The `cost` of a JSON preview; amounts are USD per hour."""
-        spot, on_demand = self.full_usd(SPOT), self.full_usd("on-demand")
+        spot, on_demand = self.full_usd(SPOT), self.full_usd(ON_DEMAND)
         return {
             "currency": "USD",
             "per": "hour",
@@ -58,28 +60,34 @@ class CostEstimate:
         return list(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield f"{'idle':<41}{_money(self.idle_usd)} USD/h"
+        yield f"{'':<42}{'USD/h':>12}   {'on-demand':>14}"
+        yield _line("idle", self.idle_usd)
         for charge in self.idle:
             if charge.price:
                 what = charge.what if charge.count == 1 else f"{charge.count:g} x {charge.what}"
-                yield f"  {what:<39.39}{_money(charge.count * charge.price.usd_per_hour)}{_marks(charge.price)}"
+                yield _line(f"  {what}", charge.count * charge.price.usd_per_hour, _marks(charge.price))
         for pool in self.pools:
-            yield from _pool_lines(pool)
-        spot, on_demand = self.full_usd(SPOT), self.full_usd("on-demand")
-        full = f"{'everything full':<41}{_money(self.idle_usd + spot + on_demand)} USD/h"
-        yield f"{full}  (spot {spot:,.2f}, on-demand {on_demand:,.2f})"
-        yield from self._notes()
+            yield _pool_line(pool)
+        spot, on_demand = self.full_usd(SPOT), self.full_usd(ON_DEMAND)
+        yield _line("everything full", self.idle_usd + spot + on_demand)
+        yield _line("  of it spot pools", spot, "", sum(_full(p.on_demand, p.nodes) for p in self._spot_pools()))
+        yield _line("  of it on-demand pools", on_demand)
+        for note in self._notes():
+            yield from wrap(note, 77, subsequent_indent="  ")
+
+    def _spot_pools(self) -> Iterator[PoolCharge]:
+        return (pool for pool in self.pools if pool.capacity == SPOT)
 
     def _notes(self) -> Iterator[str]:
         prices = [item.price for item in (*self.idle, *self.pools) if item.price]
         if any(price.assumed and "of on-demand" in price.source for price in prices):
-            yield "  * no spot price known: 0.35 of on-demand assumed; a prices file overrides it"
+            yield "* no spot price known: 0.35 of on-demand assumed; a prices file overrides it"
         if any("price of" in price.source for price in prices):
-            yield "  ~ price of another region, as the table has none of this one"
+            yield "~ price of another region, as the table has none of this one"
         if self.unpriced:
-            yield f"  without a price, not counted: {', '.join(self.unpriced)}"
+            yield f"without a price, not counted: {', '.join(self.unpriced)}"
         if self.by_use:
-            yield f"  billed by use, not counted: {'; '.join(self.by_use)}"
+            yield f"billed by use, not counted: {'; '.join(self.by_use)}"
 
 
 def estimate(capture: Capture, prices: Prices) -> CostEstimate:
@@ -124,20 +132,23 @@ def _full(price: Price | None, nodes: int) -> float:
     return price.usd_per_hour * nodes if price else 0.0
 
 
-def _pool_lines(pool: PoolCharge) -> Iterator[str]:
+def _pool_line(pool: PoolCharge) -> str:
     what = f"{pool.pool} full: {pool.nodes} x {pool.instance_type or ', '.join(pool.unpriced)}"
     if pool.price is None:
-        yield f"{what:<41.60}  no price"
-        return
-    saved = ""
-    if pool.capacity == SPOT and pool.on_demand:
-        saved = f"  (on-demand {_full(pool.on_demand, pool.nodes):,.2f})"
-    yield f"{what:<41}{_money(_full(pool.price, pool.nodes))} USD/h{_marks(pool.price)}{saved}"
+        return f"{what:<42.60}{'no price':>12}"
+    beside = _full(pool.on_demand, pool.nodes) if pool.capacity == SPOT else None
+    return _line(what, _full(pool.price, pool.nodes), _marks(pool.price), beside)
+
+
+def _line(what: str, usd: float, marks: str = "", on_demand: float | None = None) -> str:
+    beside = f"{on_demand:>14,.4f}" if on_demand is not None else ""
+    short = what if len(what) <= WIDTH else f"{what[: WIDTH - 1]}…"
+    return f"{short:<{WIDTH}}{usd:>12,.4f} {marks:<2}{beside}".rstrip()
 
 
 def _marks(price: Price) -> str:
     spot = "*" if price.assumed and "of on-demand" in price.source else ""
-    return f" {spot}{'~' if 'price of' in price.source else ''}".rstrip()
+    return f"{spot}{'~' if 'price of' in price.source else ''}"
 
 
 def _charge(charge: Charge) -> dict[str, object]:
@@ -166,7 +177,3 @@ def _pool(pool: PoolCharge) -> dict[str, object]:
 
 def _usd(amount: float) -> float:
     return round(amount, 6)
-
-
-def _money(amount: float) -> str:
-    return f"{amount:>12,.4f}"

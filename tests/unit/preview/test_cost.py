@@ -1,0 +1,130 @@
+"""What a stack costs: known things are added up, guesses are marked, unknown prices are named and count nowhere."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from spotproof.preview.cost import CostEstimate, estimate
+from spotproof.preview.model import UNKNOWN, Capture, Resource
+from spotproof.prices import load_prices
+
+PROVIDER = "urn:pulumi:s::p::pulumi:providers:aws::aws"
+
+
+def resource(
+    kind: str, name: str, inputs: Mapping[str, object] | None = None, dependencies: tuple[str, ...] = ()
+) -> Resource:
+    return Resource(
+        urn=f"urn:pulumi:s::p::{kind}::{name}",
+        type=kind,
+        name=name,
+        custom=True,
+        parent="",
+        provider=f"{PROVIDER}::id",
+        inputs=inputs or {},
+        dependencies=dependencies,
+    )
+
+
+AWS = Resource(
+    PROVIDER, "pulumi:providers:aws", "aws", custom=True, parent="", provider="", inputs={"region": "us-east-1"}
+)
+
+
+def cost(*resources: Resource) -> CostEstimate:
+    return estimate(Capture("p", "s", "unknown", (AWS, *resources)), load_prices())
+
+
+def node_pool(capacity: list[str], types: list[str], nodes: int = 10) -> Resource:
+    requirements = [
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": capacity},
+        {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": types},
+    ]
+    reference = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"}
+    template = {"spec": {"requirements": requirements, "nodeClassRef": reference}}
+    spec = {"limits": {"nodes": nodes}, "template": template}
+    return resource("kubernetes:karpenter.sh/v1:NodePool", "gpu-pool", {"metadata": {"name": "gpu"}, "spec": spec})
+
+
+NODE_CLASS = resource(
+    "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass",
+    "gpu-class",
+    {"metadata": {"name": "gpu"}, "spec": {"blockDeviceMappings": [{"ebs": {"volumeSize": "730Gi"}}]}},
+)
+
+
+def test_three_nat_gateways_are_one_line_with_a_count() -> None:
+    found = cost(*(resource("aws:ec2/natGateway:NatGateway", f"nat-{zone}") for zone in "abc"))
+
+    assert [(charge.count, charge.what) for charge in found.idle] == [(3, "NAT gateway (data apart)")]
+    assert found.idle_usd == pytest.approx(0.135)
+
+
+def test_a_node_group_costs_its_nodes_and_the_disks_of_its_launch_template() -> None:
+    template = resource(
+        "aws:ec2/launchTemplate:LaunchTemplate", "lt", {"blockDeviceMappings": [{"ebs": {"volumeSize": 100}}]}
+    )
+    group = resource(
+        "aws:eks/nodeGroup:NodeGroup",
+        "system",
+        {"instanceTypes": ["m7i.large"], "scalingConfig": {"desiredSize": 2}},
+        dependencies=(template.urn,),
+    )
+
+    assert cost(template, group).idle_usd == pytest.approx(2 * 0.1008 + 200 * 0.08 / 730, rel=1e-4)
+
+
+def test_a_full_pool_costs_its_limit_of_the_dearest_type_with_disk() -> None:
+    found = cost(node_pool(["spot"], ["g6.xlarge", "g6.4xlarge"]), NODE_CLASS)
+
+    pool = found.pools[0]
+    assert (pool.instance_type, pool.nodes, pool.capacity) == ("g6.4xlarge", 10, "spot")
+    assert found.full_usd("spot") == pytest.approx(10 * (1.3232 * 0.35 + 0.08), rel=1e-4)
+    assert found.full_usd("on-demand") == 0
+    assert pool.price is not None
+    assert pool.price.assumed
+
+
+def test_a_pool_of_both_capacities_is_billed_as_on_demand() -> None:
+    assert cost(node_pool(["spot", "on-demand"], ["g6.xlarge"]), NODE_CLASS).pools[0].capacity == "on-demand"
+
+
+def test_a_type_without_price_is_named_and_counts_nowhere() -> None:
+    found = cost(node_pool(["spot"], ["x9.metal"]), resource("aws:rds/instance:Instance", "db"))
+
+    assert found.unpriced == ("aws:rds/instance:Instance", "x9.metal")
+    assert found.full_usd("spot") == 0
+    assert "without a price, not counted: aws:rds/instance:Instance, x9.metal" in "\n".join(found.lines())
+
+
+def test_free_resources_are_not_named_and_storage_is_billed_by_use() -> None:
+    found = cost(resource("aws:iam/role:Role", "r"), resource("aws:s3/bucket:Bucket", "b"))
+
+    assert found.unpriced == ()
+    assert found.by_use == ("S3: stored and requested",)
+
+
+def test_unknown_values_are_never_counted_as_something() -> None:
+    found = cost(resource("kubernetes:karpenter.sh/v1:NodePool", "p", {"spec": UNKNOWN}))
+
+    assert found.idle_usd == found.full_usd("spot") == found.full_usd("on-demand") == 0
+
+
+def test_the_json_has_every_amount_with_its_source() -> None:
+    found = cost(node_pool(["spot"], ["g6.xlarge"]), NODE_CLASS, resource("aws:eks/cluster:Cluster", "c")).as_json()
+
+    assert found["full"] == {"spot": 3.616807, "onDemand": 0, "total": 3.716807}
+    assert found["pools"] == [
+        {
+            "pool": "gpu", "capacity": "spot", "nodes": 10, "instanceType": "g6.xlarge",
+            "usdPerNodeHour": 0.361681, "onDemandUsdPerNodeHour": 0.884801, "usdPerHourFull": 3.616807,
+            "source": "0.35 of on-demand (karpenter-provider-aws generated on-demand table 2026-07-20)",
+            "assumed": True, "unpriced": [],
+        }
+    ]  # fmt: skip
+
+
+def test_lines_fit_a_terminal() -> None:
+    lines = cost(node_pool(["spot"], ["g6.xlarge"]), NODE_CLASS, resource("aws:eks/cluster:Cluster", "c")).lines()
+
+    assert max(map(len, lines)) <= 79
