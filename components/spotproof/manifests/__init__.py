@@ -1,0 +1,1 @@
+"""Settings to Kubernetes objects: pure functions, plain dicts, in a fixed order."""

@@ -1,0 +1,60 @@
+"""What a pool writes on its nodes, and what a pod carries to land there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spotproof.settings.pools import Pool
+from spotproof.vocabulary import (
+    CAPACITY_LABEL,
+    GPU_TAINT,
+    GPU_TOLERATION,
+    POOL_LABEL,
+    SPOT_TAINT,
+    SPOT_TAINTS,
+    SPOT_TOLERATIONS,
+    Taint,
+    Toleration,
+)
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """How a pod gets onto one pool, and onto no other."""
+
+    node_selector: Mapping[str, str]
+    tolerations: tuple[Toleration, ...]
+
+
+def pool_labels(pool: Pool) -> dict[str, str]:
+    """Labels of every node of the pool: its name, which jobs select, and its capacity, which people read."""
+    return {POOL_LABEL: pool.name, CAPACITY_LABEL: pool.capacity}
+
+
+def pool_taints(pool: Pool, spot_taint: Taint = SPOT_TAINT) -> list[Taint]:
+    """Taints of every node of the pool: one spot taint on spot, one GPU taint with accelerators.
+
+    Args:
+        pool: The pool.
+        spot_taint: The cloud's own spot taint; ours where the cloud has none (EKS, existing clusters).
+    """
+    spot = [dict(spot_taint)] if pool.is_spot else []
+    gpu = [dict(GPU_TAINT)] if pool.accelerator else []
+    return [*spot, *gpu]
+
+
+def pool_tolerations(pool: Pool, spot_taint: Taint = SPOT_TAINT) -> list[Toleration]:
+    """The tolerations that the pool's taints ask for, and no more; arguments as pool_taints.
+
+    Job templates carry the constant set of all clouds instead; this is for what is made for one pool, as a probe is.
+    """
+    spot = [dict(SPOT_TOLERATIONS[SPOT_TAINTS.index(spot_taint)])] if pool.is_spot else []
+    gpu = [dict(GPU_TOLERATION)] if pool.accelerator else []
+    return [*spot, *gpu]
+
+
+def scheduling(pool: Pool, spot_taint: Taint = SPOT_TAINT) -> Scheduling:
+    """Selector and tolerations for the pool; arguments as pool_taints.
+
+    The selector is the pool's name alone, so that a job moves between tiers by the change of one value.
+    """
+    return Scheduling({POOL_LABEL: pool.name}, tuple(pool_tolerations(pool, spot_taint)))

@@ -1,0 +1,37 @@
+"""Judges objects as the API server does by a CRD's schema, and refuses what it would silently prune."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from ruamel.yaml import YAML
+
+
+def schema_of(crd: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a CRD's storage version, closed: a field it does not name is an error."""
+    versions = [version for version in crd["spec"]["versions"] if version["storage"]]
+    return closed(versions[0]["schema"]["openAPIV3Schema"])
+
+
+def read_crd(path: Path) -> dict[str, Any]:
+    return YAML(typ="safe", pure=True).load(path)
+
+
+def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(schema)
+    if "properties" in schema:
+        result["properties"] = {name: closed(each) for name, each in schema["properties"].items()}
+        result["additionalProperties"] = False
+    elif isinstance(schema.get("additionalProperties"), dict):
+        result["additionalProperties"] = closed(schema["additionalProperties"])
+    if "items" in schema:
+        result["items"] = closed(schema["items"])
+    return result
+
+
+def errors(schema: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[str]:
+    """Every error with its path; metadata belongs to the API server's own schema."""
+    judged = {**manifest, "metadata": {}}
+    found = jsonschema.Draft202012Validator(schema).iter_errors(judged)
+    return sorted(f"{each.json_path}: {each.message}" for each in found)
