@@ -54,9 +54,9 @@ DOCUMENTS = {
 
 
 def documents(preview: Preview) -> Iterator[tuple[str, object]]:
-    for token, key in DOCUMENTS.items():
-        for resource in of_type(preview, token):
-            if token != "aws:kms/key:Key" or key in resource.inputs:  # a key without one has AWS's default policy
+    for kind, key in DOCUMENTS.items():
+        for resource in of_type(preview, kind):
+            if kind != "aws:kms/key:Key" or key in resource.inputs:  # a key without one has AWS's default policy
                 yield resource.name, resource.inputs.get(key)
 
 
@@ -92,7 +92,7 @@ LIMITS = {
 
 def names(preview: Preview) -> set[tuple[str, object]]:
     return {
-        (token, resource.inputs.get(key)) for token, (key, _) in LIMITS.items() for resource in of_type(preview, token)
+        (kind, resource.inputs.get(key)) for kind, (key, _) in LIMITS.items() for resource in of_type(preview, kind)
     }
 
 
@@ -100,8 +100,8 @@ def names(preview: Preview) -> set[tuple[str, object]]:
 def test_every_name_is_known_and_within_its_limit(stack: str) -> None:
     found = names(preview_settings(SMALLEST, stack, modes=("unknown",)))
 
-    assert {token for token, _ in found} == set(LIMITS)
-    assert [(token, name) for token, name in found if not isinstance(name, str) or len(name) > LIMITS[token][1]] == []
+    assert {kind for kind, _ in found} == set(LIMITS)
+    assert [(kind, name) for kind, name in found if not isinstance(name, str) or len(name) > LIMITS[kind][1]] == []
 
 
 def test_two_environments_of_one_account_and_region_share_nothing_but_the_service_linked_role() -> None:

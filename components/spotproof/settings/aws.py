@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from spotproof.settings.base import Settings
 
@@ -34,6 +34,16 @@ class Aws(Settings):
         "publishes an image. `al2023@vYYYYMMDD`, or `bottlerocket@X.Y.Z`, which brings its own GPU plugin.",
         examples=["al2023@v20260903"],
     )
+
+    @field_validator("ami_alias", mode="before")
+    @classmethod
+    def _pinned(cls, value: object) -> object:
+        if isinstance(value, str) and value.endswith("@latest"):
+            raise ValueError(
+                f"is {value}, which is another image whenever AWS publishes one; nodes would drift and be replaced, "
+                "with a driver nobody tried; Write a dated one, as in `amiAlias: al2023@v20260903`"
+            )
+        return value
 
     @property
     def partition(self) -> str:

@@ -114,16 +114,12 @@ def _expected(detail: Mapping[str, Any]) -> list[str]:
 def _wrong(key: str, value: object, details: list[Mapping[str, Any]], path: Path, model: type[BaseModel]) -> Problem:
     detail = details[0]
     kind, context = str(detail["type"]), detail.get("ctx", {})
-    if kind in LIMITS:
-        wanted = LIMITS[kind].format(**context)
-        return Problem(
-            key,
-            f"is {shown(value)}, {wanted} is possible",
-            "it would be refused later",
-            f"Write {_example(path, model)}",
-        )
     field = field_at(model, path)
     meaning = _meaning(field)
+    if kind in LIMITS:
+        wanted = LIMITS[kind].format(**context)
+        beyond = f"nothing else works here ({meaning})" if meaning else "nothing else works here"
+        return Problem(key, f"is {shown(value)}, {wanted} is possible", beyond, f"Write {_example(path, model)}")
     if kind == "string_pattern_mismatch":
         return Problem(
             key, f"is {shown(value)}, which has not the form of one", f"it would be refused later ({meaning})",
