@@ -1,0 +1,1 @@
+"""What `make bench` measures, and where it writes the figures."""
