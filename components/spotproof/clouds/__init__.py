@@ -1,0 +1,6 @@
+"""Clouds: each fulfils `contract.Cluster`, and `registry.CLOUDS` lists them."""
+
+from spotproof.clouds.contract import Cluster
+from spotproof.clouds.registry import provision
+
+__all__ = ["Cluster", "provision"]

@@ -1,0 +1,44 @@
+"""Which operators there are: one file and one line each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+
+from spotproof.clouds import contract
+from spotproof.clouds.contract import Cluster
+from spotproof.operators import gpu_plugin, jobset, kuberay
+from spotproof.settings import Environment
+from spotproof.settings.operators import Operator, Operators
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One operator.
+
+    `settings` finds its part of the settings; `install` makes it (None: nothing to do); `provided_as` is the word by
+    which a cloud says that its nodes bring it.
+    """
+
+    settings: Callable[[Operators], Operator]
+    install: Callable[[str, Environment, Cluster], pulumi.Resource | None]
+    provided_as: str = ""
+
+
+OPERATORS: Final[dict[str, Entry]] = {
+    "jobset": Entry(lambda all_: all_.jobset, jobset.install),
+    "kuberay": Entry(lambda all_: all_.kuberay, kuberay.install),
+    "gpuPlugin": Entry(lambda all_: all_.gpu_plugin, gpu_plugin.install, contract.GPU_PLUGIN),
+}
+"""By the key of the settings."""
+
+
+def install(name: str, environment: Environment, cluster: Cluster) -> dict[str, pulumi.Resource]:
+    """Install what the settings say and the cluster does not bring; returns what was installed, by its key."""
+    made = {
+        key: entry.install(name, environment, cluster)
+        for key, entry in OPERATORS.items()
+        if entry.settings(environment.operators).mode == "install" and entry.provided_as not in cluster.provides
+    }
+    return {key: resource for key, resource in made.items() if resource is not None}
