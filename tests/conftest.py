@@ -28,8 +28,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, object], None]:
         if write:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        assert path.exists(), f"{path.relative_to(ROOT)} is not there; `pytest --golden` writes it"
-        assert text == path.read_text(encoding="utf-8"), f"{name} differs; if it should, `pytest --golden` writes it"
+        assert path.exists(), f"{path.relative_to(ROOT)} is not there; `make golden` writes it"
+        assert text == path.read_text(encoding="utf-8"), f"{name} differs; if it should, `make golden` writes it"
 
     return compare
 

@@ -1,0 +1,63 @@
+"""Folder and table agree, for everything that is extended by writing a file and adding a line."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from spotproof.cli.main import COMMANDS
+from spotproof.clouds.charges import BILLS
+from spotproof.clouds.registry import CLOUDS
+from spotproof.operators.registry import OPERATORS
+from spotproof.settings.operators import Operators
+from spotproof.settings.provider import NOT_YET, PROVIDERS
+from spotproof.settings.walk import by_alias
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "components" / "spotproof"
+NOT_OPERATORS = {"__init__", "registry", "versions", "common"}
+BUILT_LATER = {"fallback"}
+"""In the settings so that it can be refused by name."""
+
+
+def modules(folder: Path) -> set[str]:
+    return {file.stem for file in folder.glob("*.py")}
+
+
+def test_every_cloud_folder_is_in_every_table_of_clouds() -> None:
+    folders = {folder.name for folder in (PACKAGE / "clouds").iterdir() if (folder / "__init__.py").exists()}
+
+    assert folders == set(CLOUDS) == set(PROVIDERS) == set(BILLS)
+    assert folders.isdisjoint(NOT_YET)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_what_the_tables_name_is_there(cloud: str) -> None:
+    module, _, function = CLOUDS[cloud].partition(":")
+
+    assert callable(getattr(import_module(module), function))
+    assert callable(import_module(BILLS[cloud]).bill)
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_every_cloud_has_a_stack_and_a_page(cloud: str) -> None:
+    assert list((ROOT / "stacks").glob(f"Pulumi.{cloud}-*.yaml"))
+    assert (ROOT / "docs" / f"{cloud}.md").exists()
+
+
+def test_every_operator_file_is_in_the_table_and_in_the_settings() -> None:
+    files = modules(PACKAGE / "operators") - NOT_OPERATORS
+
+    assert files == {"".join(f"_{c.lower()}" if c.isupper() else c for c in key) for key in OPERATORS}
+    assert set(by_alias(Operators)) - BUILT_LATER == set(OPERATORS)
+
+
+def test_every_command_file_is_in_the_table() -> None:
+    assert modules(PACKAGE / "cli") - {"__init__", "main"} == set(COMMANDS)
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "adr"
+    index = (folder / "README.md").read_text()
+
+    assert [page.name for page in folder.glob("0*.md") if page.name not in index] == []

@@ -1,0 +1,78 @@
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from spotproof.cli import main
+from spotproof.cli import preview as command
+from spotproof.preview import Checks
+
+GOOD = "import pulumi\nprint('noise')\npulumi.export('stack', pulumi.get_stack())"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(command, "_checks", lambda *_: Checks())
+    (tmp_path / "Pulumi.yaml").write_text("name: demo\nruntime: python\n")
+    (tmp_path / "__main__.py").write_text(GOOD)
+    for stack in ("dev", "prod"):
+        (tmp_path / f"Pulumi.{stack}.yaml").write_text("config: {}")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main.application(), ["preview", "--program", str(folder), *arguments])
+
+
+def test_one_stack_is_an_object_and_several_are_a_list(folder: Path) -> None:
+    one, several = run(folder, "dev", "--format", "json"), run(folder, "--all", "--format", "json")
+    assert (one.exit_code, several.exit_code) == (0, 0)
+    assert json.loads(one.stdout)["outputs"] == {"stack": "dev"}
+    assert [report["stack"] for report in json.loads(several.stdout)] == ["dev", "prod"]
+
+
+def test_the_only_stack_needs_no_name(folder: Path) -> None:
+    (folder / "Pulumi.prod.yaml").unlink()
+    assert "dev: good" in run(folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["dve"], "Did you mean dev? Known: dev, prod"),
+        ([], "which stack? Name one or more, or say --all. Known: dev, prod"),
+        (["dev", "--all"], "not both"),
+        (["dev", "--mode", "maybe"], "maybe"),
+    ],
+)
+def test_wrong_use_is_status_two_with_what_would_do(folder: Path, arguments: list[str], text: str) -> None:
+    result = run(folder, *arguments)
+    assert result.exit_code == 2
+    assert text in result.stderr
+
+
+def test_a_program_that_crashes_is_status_one_without_a_traceback(folder: Path) -> None:
+    (folder / "__main__.py").write_text("x = {}\nx['k']")
+    result = run(folder, "dev", "--format", "json")
+    assert result.exit_code == 1
+    assert "__main__.py:2: KeyError: 'k'" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert json.loads(result.stdout)["failed"]
+
+
+def test_output_goes_to_the_file_whole_and_the_verdict_to_stderr(folder: Path) -> None:
+    target = folder / "report.json"
+    result = run(folder, "dev", "--format", "json", "--output", str(target))
+    assert json.loads(target.read_text())["stack"] == "dev"
+    assert "dev: good" in result.stderr
+    assert [path.name for path in folder.glob("tmp*")] == []
+
+
+def test_one_mode_alone_can_be_asked_for(folder: Path) -> None:
+    assert json.loads(run(folder, "dev", "--mode", "known", "--format", "json").stdout)["mode"] == "known"
+
+
+def test_every_command_of_the_table_has_a_file_and_every_file_a_command() -> None:
+    files = {path.stem for path in Path(main.__file__).parent.glob("*.py")} - {"__init__", "main"}
+    assert {module.rpartition(".")[2] for module in main.COMMANDS.values()} == files

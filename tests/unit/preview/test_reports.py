@@ -1,0 +1,89 @@
+import io
+import json
+
+import pulumi
+import pulumi_aws as aws
+from pulumi import ResourceOptions
+
+from spotproof.preview import Capture, Checks, Preview, Target, Violation, preview_stack
+from spotproof.preview.report_json import document
+from spotproof.preview.report_tree import short_type, verdict, write
+
+
+class FixedCost:
+    def as_json(self) -> object:
+        return {"usdPerHour": 1.5}
+
+    def lines(self) -> list[str]:
+        return ["1.50 USD per hour"]
+
+
+def judge(capture: Capture) -> list[Violation]:
+    urn = next(resource.urn for resource in capture.resources if resource.name == "store")
+    return [
+        Violation("p1", "mandatory", "high", urn, "It is [bad] because hunter2.", "Mend it."),
+        Violation("p2", "note" if capture.mode == "unknown" else "advisory", "low", urn, "perhaps"),
+    ]
+
+
+def program() -> None:
+    word = pulumi.Output.secret("hunter2")
+    bucket = aws.s3.Bucket("store", tags={"word": word}, opts=ResourceOptions(protect=True))
+    aws.s3.BucketVersioning("v", bucket=bucket.id, versioning_configuration={"statuss": "x", "status": "Enabled"})  # pyright: ignore[reportArgumentType, reportCallIssue]
+    pulumi.export("word", word)
+    pulumi.export("id", bucket.id)
+
+
+def judged() -> Preview:
+    return preview_stack(program, Target(), checks=Checks(judge=judge, price=lambda _: FixedCost()))
+
+
+def test_the_json_report_marks_unknowns_and_secrets() -> None:
+    report = document(judged())
+    assert report["schema"] == "spotproof.preview/1"
+    assert report["mode"] == "both"
+    assert report["outputs"] == {"word": {"$secret": True}, "id": {"$unknown": True}}
+    assert report["cost"] == {"usdPerHour": 1.5}
+
+
+def test_no_report_holds_a_secret() -> None:
+    found = judged()
+    text = io.StringIO()
+    write([found], text)
+    assert "hunter2" not in text.getvalue() + json.dumps(document(found))
+
+
+def test_a_finding_of_both_modes_is_reported_once_with_both() -> None:
+    [finding] = judged().lint
+    assert finding.path == "versioningConfiguration.statuss"
+    assert finding.modes == ("unknown", "known")
+
+
+def test_a_note_of_one_mode_gives_way_to_the_judgement_of_the_other() -> None:
+    assert [(v.policy, v.level, v.modes) for v in judged().policies] == [
+        ("p1", "mandatory", ("unknown", "known")),
+        ("p2", "advisory", ("known",)),
+    ]
+
+
+def test_the_tree_shows_marks_findings_remedies_cost_and_verdict() -> None:
+    text = io.StringIO()
+    write([judged()], text)
+    lines = text.getvalue().splitlines()
+    assert "store  aws:s3:Bucket  protect" in lines
+    assert "      It is [bad] because [secret]." in lines
+    assert "      → Mend it." in lines
+    assert "  1.50 USD per hour" in lines
+    assert lines[-1] == "dev: refused: 1 mandatory violation, 1 lint error, 1 advisory violation"
+    assert not any(line.endswith(" ") for line in lines)
+
+
+def test_a_stack_without_findings_is_good() -> None:
+    found = preview_stack(lambda: None, Target())
+    assert verdict(found) == "dev: good: nothing to object to"
+    assert not found.failed
+
+
+def test_a_type_is_shown_without_its_repetition() -> None:
+    assert short_type("aws:ec2/vpc:Vpc") == "aws:ec2:Vpc"
+    assert short_type("kubernetes:core/v1:Namespace") == "kubernetes:core/v1:Namespace"
