@@ -33,7 +33,7 @@ def port() -> Iterator[int]:
     """The pack, started with the command line of Pulumi's Python language host."""
     command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", str(PACK)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=PACK, env=environment)  # noqa: S603  # ourselves
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=PACK, env=environment)  # ourselves
     try:
         yield int(_first_line(process, time.monotonic() + BOOT_SECONDS))
     finally:

@@ -11,9 +11,13 @@ from spotproof.preview import Checks
 GOOD = "import pulumi\nprint('noise')\npulumi.export('stack', pulumi.get_stack())"
 
 
+def no_checks(_prices: Path | None, _config: Path | None) -> Checks:
+    return Checks()
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(command, "_checks", lambda *_: Checks())
+    monkeypatch.setattr(command, "_checks", no_checks)
     (tmp_path / "Pulumi.yaml").write_text("name: demo\nruntime: python\n")
     (tmp_path / "__main__.py").write_text(GOOD)
     for stack in ("dev", "prod"):
@@ -67,6 +71,15 @@ def test_output_goes_to_the_file_whole_and_the_verdict_to_stderr(folder: Path) -
     assert json.loads(target.read_text())["stack"] == "dev"
     assert "dev: good" in result.stderr
     assert [path.name for path in folder.glob("tmp*")] == []
+
+
+def test_an_unknown_policy_in_the_configuration_is_wrong_use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    config = folder / "policies.json"
+    config.write_text('{"no-such-policy": "disabled"}')
+    result = run(folder, "dev", "--policy-pack-config", str(config))
+    assert result.exit_code == 2
+    assert "no-such-policy" in result.stderr
 
 
 def test_one_mode_alone_can_be_asked_for(folder: Path) -> None:

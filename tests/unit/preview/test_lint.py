@@ -12,7 +12,7 @@ from spotproof.preview.model import MODES, Mode
 
 
 def found(program: Callable[[], object], mode: Mode = "unknown") -> list[tuple[str, str, str]]:
-    findings: list[Finding] = lint_inputs(capture(lambda: program() and None, mode=mode))
+    findings: list[Finding] = lint_inputs(capture(lambda: None if program() else None, mode=mode))
     return [(finding.path, finding.message, finding.severity) for finding in findings]
 
 
@@ -28,8 +28,8 @@ def cluster() -> aws.eks.Cluster:
         "Statement": [{"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*"}],
     }
     role = aws.iam.Role("role", assume_role_policy=json.dumps(document))
-    aws.iam.RolePolicyAttachment("a", role=role, policy_arn=aws.iam.ManagedPolicy.AMAZON_EKS_CLUSTER_POLICY)
-    aws.iam.RolePolicy("inline", role=role.id, policy=document)
+    aws.iam.RolePolicyAttachment("a", role=role.name, policy_arn=aws.iam.ManagedPolicy.AMAZON_EKS_CLUSTER_POLICY)
+    aws.iam.RolePolicy("inline", role=role.id, policy=document)  # pyright: ignore[reportArgumentType]
     made = aws.eks.Cluster(
         "cluster",
         role_arn=role.arn,

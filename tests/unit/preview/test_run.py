@@ -291,7 +291,9 @@ def test_two_programs_may_have_modules_of_the_same_name(tmp_path: Path) -> None:
 
 
 def test_the_process_is_left_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main = "import os, sys\nos.chdir('/')\nsys.argv.append('x')\nsys.path.append('x')\nos.environ['LEFT'] = 'x'\nprint('hi')"
+    main = (
+        "import os, sys\nos.chdir('/')\nsys.argv.append('x')\nsys.path.append('x')\nos.environ['X'] = 'x'\nprint('hi')"
+    )
     program = write_program(tmp_path / "p", main)
     before = (Path.cwd(), list(sys.argv), list(sys.path), dict(os.environ))
     capture(program)

@@ -4,9 +4,9 @@ from datetime import date
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from spotproof.settings import SettingsError, load_stack
 from spotproof.settings.stack_file import parse_yaml
-
 from tests.unit.settings.damage import Damage, damaged
 
 TODAY = date(2026, 11, 20)

@@ -5,8 +5,8 @@ from datetime import date
 from typing import Any
 
 import pytest
-from spotproof.settings import Environment, SettingsError, load_environment, load_stack, warnings
 
+from spotproof.settings import Environment, SettingsError, load_environment, load_stack, warnings
 from tests.unit.settings.damage import VALID
 
 TODAY = date(2026, 11, 20)

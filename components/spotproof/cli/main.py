@@ -1,0 +1,33 @@
+"""`spotproof COMMAND`: the table of commands and the entry point."""
+
+from importlib import import_module
+from typing import Final
+
+import typer
+
+COMMANDS: Final = {
+    "preview": "spotproof.cli.preview",
+}
+"""Name -> module with a function `command`. A module imports at its top only what its options need."""
+
+
+def application() -> typer.Typer:
+    """Return the application with every command of the table."""
+    app = typer.Typer(
+        name="spotproof",
+        help="Spot GPU training environments: preview, judge and price them before anything is bought.",
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name, module in COMMANDS.items():
+        app.command(name)(import_module(module).command)
+    # With one command alone typer would drop its name.
+    app.callback()(lambda: None)
+    return app
+
+
+def run() -> None:
+    """Run the command line; never returns."""
+    application()()
