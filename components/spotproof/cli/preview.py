@@ -53,6 +53,8 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     # Pulumi prints a help text in place of an output in an f-string, unless it is told to raise.
     os.environ.setdefault("PULUMI_ERROR_OUTPUT_STRING", "true")
+    if output is not None and not output.parent.is_dir():
+        raise _usage_error(f"there is no folder {output.parent} to write {output.name} into")
     project = _or_usage_error(lambda: _project(program))
     names = _chosen(project, stacks or [], all_stacks=all_stacks)
     checks = _or_usage_error(lambda: _checks(prices, policy_pack_config))

@@ -32,9 +32,9 @@ class _Selector(selectors.DefaultSelector):
 class Loop(asyncio.SelectorEventLoop):
     """An event loop that calls our monitor directly.
 
-    The SDK hands each call to a thread, because a real monitor is behind a socket; ours is in memory, and the hop
-    through the pool doubles a run (1,000 resources: see `docs/performance.md`). Only a registration with
-    transforms, for which the program is called back while it waits, gets the thread it expects.
+    The SDK hands each call to a thread, because a real monitor is behind a socket; ours is in memory. Without
+    the hop resources register in the same order on every run, and 1,000 of them take 1.4 s instead of 1.6 s.
+    Only a registration with transforms, for which the program is called back while it waits, gets its thread.
     """
 
     def __init__(self) -> None:

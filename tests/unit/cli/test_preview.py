@@ -48,6 +48,7 @@ def test_the_only_stack_needs_no_name(folder: Path) -> None:
         ([], "which stack? Name one or more, or say --all. Known: dev, prod"),
         (["dev", "--all"], "not both"),
         (["dev", "--mode", "maybe"], "maybe"),
+        (["dev", "--output", "/nowhere/report.json"], "there is no folder /nowhere"),
     ],
 )
 def test_wrong_use_is_status_two_with_what_would_do(folder: Path, arguments: list[str], text: str) -> None:

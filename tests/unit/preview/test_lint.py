@@ -12,7 +12,10 @@ from spotproof.preview.model import MODES, Mode
 
 
 def found(program: Callable[[], object], mode: Mode = "unknown") -> list[tuple[str, str, str]]:
-    findings: list[Finding] = lint_inputs(capture(lambda: None if program() else None, mode=mode))
+    def run() -> None:
+        program()
+
+    findings: list[Finding] = lint_inputs(capture(run, mode=mode))
     return [(finding.path, finding.message, finding.severity) for finding in findings]
 
 

@@ -301,6 +301,12 @@ def test_the_process_is_left_as_it_was(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == ""
 
 
+def test_what_a_program_prints_goes_to_stderr_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+    target = Target(configuration=Configuration({"project:word": "hunter2"}, frozenset({"project:word"})))
+    capture(lambda: print("it is", pulumi.Config().get("word")), target)  # noqa: T201
+    assert capsys.readouterr() == ("", "it is [secret]\n")
+
+
 def test_configuration_does_not_leak_into_the_next_run() -> None:
     def program() -> None:
         pulumi.runtime.set_config("project:size", "2")
