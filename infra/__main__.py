@@ -6,7 +6,7 @@ import pulumi
 
 from spotproof import clouds, operators
 from spotproof.prices import load_prices
-from spotproof.settings import SettingsError, clock, load_environment
+from spotproof.settings import SettingsError, clock, load_environment, warnings
 
 STACKS = Path(__file__).resolve().parent.parent / "stacks"
 
@@ -21,6 +21,8 @@ except SettingsError as error:
     # a RunError has no traceback: the text is complete
     raise pulumi.RunError(str(error)) from None
 
+for warning in warnings(env, clock.today()):
+    pulumi.log.warn(str(warning))
 cluster = clouds.provision(pulumi.get_stack(), env, prices)
 operators.install(pulumi.get_stack(), env, cluster)
 for key, value in cluster.exports.items():

@@ -1,5 +1,6 @@
 """`spotproof COMMAND`: the table of commands and the entry point."""
 
+import gc
 from importlib import import_module
 from typing import Final
 
@@ -30,4 +31,7 @@ def application() -> typer.Typer:
 
 def run() -> None:
     """Run the command line; never returns."""
+    # A command lives for seconds, and every full collection walks all classes of the SDKs: `preview --all` of two
+    # stacks takes 3.4 s without collections and 4.0 s with them.
+    gc.disable()
     application()()

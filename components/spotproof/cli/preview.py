@@ -6,15 +6,17 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from spotproof.preview.model import Capture, Mode, Preview, Violation
+    from spotproof.preview.model import Capture, Cost, Mode, Preview, Violation
     from spotproof.preview.preview import Checks
     from spotproof.preview.project import Project
+    from spotproof.prices import Prices
 
 USED_WRONGLY = 2
 
@@ -57,13 +59,14 @@ def command(  # noqa: PLR0913  # one parameter an option
         raise _usage_error(f"there is no folder {output.parent} to write {output.name} into")
     project = _or_usage_error(lambda: _project(program))
     names = _chosen(project, stacks or [], all_stacks=all_stacks)
-    checks = _or_usage_error(lambda: _checks(prices, policy_pack_config))
+    checks = _or_usage_error(lambda: _checks(policy_pack_config))
+    table = _or_usage_error(lambda: _prices(prices)) if prices else None
     modes: tuple[Mode, ...] = ("unknown", "known") if mode is ModeChoice.both else (mode.value,)
     previews: list[Preview] = []
     failures: dict[str, str] = {}
     for name in names:
         try:
-            previews.append(_preview(project, name, modes, checks))
+            previews.append(_preview(project, name, modes, replace(checks, price=_pricer(project, name, table))))
         except _failures() as error:
             failures[name] = str(error)
             print(f"{name}: {error}", file=sys.stderr)  # noqa: T201
@@ -76,6 +79,34 @@ def _preview(project: "Project", name: str, modes: "tuple[Mode, ...]", checks: "
     from spotproof.preview.preview import preview_stack  # noqa: PLC0415
 
     return preview_stack(project.program, project.target(name), modes, checks)
+
+
+def _pricer(project: "Project", name: str, table: "Prices | None") -> "Callable[[Capture], Cost]":
+    """Estimate with the prices of the option, or of the stack's own settings, or of this release.
+
+    Settings of ours are checked whole before the program runs: the program sees its one key and no other, so that a
+    misspelt `spotproof:enviroment` beside it would go unnoticed.
+
+    Raises:
+        SettingsError: the stack file holds settings of ours that cannot work.
+    """
+    from spotproof.preview import cost  # noqa: PLC0415
+    from spotproof.settings import ENVIRONMENT_KEY, clock, load_stack, read_stack_file  # noqa: PLC0415
+
+    file = project.stack_files.get(name)
+    config = read_stack_file(file) if file else {}
+    own = None
+    if file and ENVIRONMENT_KEY in config:
+        env = load_stack(config, today=clock.today(), source=file.name)
+        own = file.parent / env.prices if env.prices else None
+    known = table or cost.load(own)
+    return lambda capture: cost.estimate(capture, known)
+
+
+def _prices(file: Path) -> "Prices":
+    from spotproof.preview import cost  # noqa: PLC0415
+
+    return cost.load(file)
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -127,11 +158,10 @@ def _chosen(project: "Project", stacks: list[str], *, all_stacks: bool) -> list[
     raise _usage_error(f"which stack? Name one or more, or say --all. Known: {', '.join(known)}")
 
 
-def _checks(prices: Path | None, policy_pack_config: Path | None) -> "Checks":
-    from spotproof.preview import cost, policy_run  # noqa: PLC0415
+def _checks(policy_pack_config: Path | None) -> "Checks":
+    from spotproof.preview import policy_run  # noqa: PLC0415
     from spotproof.preview.preview import Checks  # noqa: PLC0415
 
-    table = cost.load(prices)
     config: dict[str, object] = json.loads(policy_pack_config.read_text("utf-8")) if policy_pack_config else {}
 
     def judge(capture: "Capture") -> "list[Violation]":
@@ -139,10 +169,7 @@ def _checks(prices: Path | None, policy_pack_config: Path | None) -> "Checks":
 
     # A configuration of policies that do not exist is wrong use, and told before any program runs.
     policy_run.run_policies((), project="", stack="", config=config)
-    return Checks(
-        judge=judge,
-        price=lambda capture: cost.estimate(capture, table),
-    )
+    return Checks(judge=judge)
 
 
 def _text(report: FormatChoice, previews: "list[Preview]", failures: dict[str, str], *, several: bool) -> str | None:

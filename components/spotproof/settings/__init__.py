@@ -1,5 +1,6 @@
 """What a user may write, and everything that is wrong with what they wrote."""
 
+from spotproof.settings import clock
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, SettingsError
 from spotproof.settings.load import ENVIRONMENT_KEY, load_environment, load_stack
@@ -14,6 +15,7 @@ __all__ = [
     "Pool",
     "Problem",
     "SettingsError",
+    "clock",
     "load_environment",
     "load_stack",
     "read_stack_file",

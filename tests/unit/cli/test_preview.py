@@ -11,7 +11,7 @@ from spotproof.preview import Checks
 GOOD = "import pulumi\nprint('noise')\npulumi.export('stack', pulumi.get_stack())"
 
 
-def no_checks(_prices: Path | None, _config: Path | None) -> Checks:
+def no_checks(_config: Path | None) -> Checks:
     return Checks()
 
 
@@ -90,3 +90,43 @@ def test_one_mode_alone_can_be_asked_for(folder: Path) -> None:
 def test_every_command_of_the_table_has_a_file_and_every_file_a_command() -> None:
     files = {path.stem for path in Path(main.__file__).parent.glob("*.py")} - {"__init__", "main"}
     assert {module.rpartition(".")[2] for module in main.COMMANDS.values()} == files
+
+
+OURS = """
+config:
+  spotproof:environment:
+    provider: {cloud: aws, region: us-east-1, accountId: "123456789012"}
+    prices: prices.yaml
+"""
+PRICES = "asOf: 2026-11-01\nprices: [{service: vpc/nat-gateway, usdPerHour: 1.25}]"
+NAT = "import pulumi_aws as aws\naws.ec2.NatGateway('nat', subnet_id='subnet-1')"
+
+
+def idle(folder: Path, *arguments: str) -> float:
+    result = run(folder, "dev", "--format", "json", "--mode", "unknown", *arguments)
+    return json.loads(result.stdout)["cost"]["idle"]["total"]
+
+
+def test_the_prices_of_the_settings_are_used_and_those_of_the_option_come_first(folder: Path) -> None:
+    (folder / "__main__.py").write_text(NAT)
+    assert idle(folder) == 0.045
+
+    (folder / "Pulumi.dev.yaml").write_text(OURS)
+    (folder / "prices.yaml").write_text(PRICES)
+    assert idle(folder) == 1.25
+
+    (folder / "other.yaml").write_text(PRICES.replace("1.25", "2.5"))
+    assert idle(folder, "--prices", str(folder / "other.yaml")) == 2.5
+
+
+def test_a_prices_file_that_is_not_one_is_wrong_use(folder: Path) -> None:
+    result = run(folder, "dev", "--prices", str(folder / "nowhere.yaml"))
+    assert result.exit_code == 2
+    assert "nowhere.yaml" in result.stderr
+
+
+def test_a_key_beside_our_settings_is_refused_although_the_program_never_sees_it(folder: Path) -> None:
+    (folder / "Pulumi.dev.yaml").write_text(OURS.replace("prices: prices.yaml", "spot: true") + "  spotproof:spto: 1\n")
+    result = run(folder, "dev")
+    assert result.exit_code == 1
+    assert "spotproof:spto: is not a key of this program" in result.stderr
