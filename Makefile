@@ -8,6 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 export UV_NO_PROGRESS := 1
+# the machine's certificates, as pip uses them: behind a company's proxy uv's own are not enough
+export UV_SYSTEM_CERTS := 1
 export PULUMI_ERROR_OUTPUT_STRING := true
 
 # An import of the SDKs is three times slower without bytecode, and PYTHONDONTWRITEBYTECODE or
