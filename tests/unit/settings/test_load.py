@@ -5,6 +5,8 @@ from datetime import date
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spotproof.settings import Environment, SettingsError, load_environment, load_stack, warnings
 from tests.unit.settings.damage import VALID
@@ -184,3 +186,35 @@ def test_settings_are_frozen() -> None:
 
     with pytest.raises(ValueError, match="frozen"):
         env.spot = True  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@st.composite
+def valid(draw: st.DrawFn) -> dict[str, Any]:
+    """Environments with any number of pools, each spot one with its counterpart and a policy between them."""
+    kinds = draw(st.lists(st.sampled_from(["m7i.large", "g6.xlarge", "p4d.24xlarge"]), min_size=1, max_size=4))
+    minutes = st.integers(1, 600).map(lambda number: f"{number}m")
+    pools, policies = list[object](), list[object]()
+    for index, kind in enumerate(kinds):
+        same = {
+            "instanceTypes": [kind],
+            "maxNodes": draw(st.integers(1, 5000)),
+            "diskGib": draw(st.integers(50, 16384)),
+        }
+        pools.append({"name": f"p{index}-spot", "capacity": "spot"} | same)
+        pools.append({"name": f"p{index}", "capacity": "on-demand"} | same)
+        first = {
+            "pool": f"p{index}-spot",
+            "maxFailures": draw(st.integers(-1, 10_000)),
+            "pendingTimeout": draw(minutes),
+        }
+        deadline = draw(st.sampled_from(["off", "guard", "pace", {"mode": "guard", "margin": "1h"}]))
+        policies.append({"name": f"policy-{index}", "tiers": [first, {"pool": f"p{index}"}], "deadline": deadline})
+    return environment(pools=pools, fallbackPolicies=policies)
+
+
+@given(valid())
+def test_a_valid_environment_written_out_whole_reads_back_as_itself(raw: dict[str, Any]) -> None:
+    env = load_environment(raw, today=TODAY)
+    written = env.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    assert load_environment(written, today=TODAY) == env
