@@ -50,7 +50,7 @@ golden: $(VENV)/.dev ## write the golden files again, to be read in review
 wheel: $(VENV)/.run ## build the wheel and prove it in an empty environment
 	@bash .ci/wheel
 
-lock: $(UV) ## newest releases that work together, with hashes and without an index address
+lock: $(VENV)/.uv ## newest releases that work together, with hashes and without an index address
 	@$(COMPILE_LOCK) requirements/bootstrap.in -o requirements/bootstrap.lock
 	@$(COMPILE_LOCK) pyproject.toml --extra aws -o requirements/run.lock
 	@$(COMPILE_LOCK) pyproject.toml --extra aws requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
@@ -58,14 +58,14 @@ lock: $(UV) ## newest releases that work together, with hashes and without an in
 clean: ## remove what the other targets made
 	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
-$(UV): requirements/bootstrap.lock
+$(VENV)/.uv: requirements/bootstrap.lock
 	@echo "setting up $(VENV) (once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spotproof needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.lock
-	@touch $(UV)
+	@touch $@
 
-$(VENV)/.run: $(UV) requirements/run.lock pyproject.toml
+$(VENV)/.run: $(VENV)/.uv requirements/run.lock pyproject.toml
 	@$(INSTALL) --require-hashes -r requirements/run.lock
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q components policies || true
