@@ -16,9 +16,8 @@ from spotproof.settings.pools import Pool
 from spotproof.vocabulary import GPU_RESOURCE, KARPENTER_CAPACITY_LABEL, Manifest, Taint
 
 EBS_STARTUP_TAINT: Final[Taint] = {"key": "ebs.csi.aws.com/agent-not-ready", "effect": "NoExecute"}
-"""Lifted by the EBS driver's node pod; without it a pod can land before its volumes can be attached."""
-S3_STARTUP_TAINT: Final[Taint] = {"key": "s3.csi.aws.com/agent-not-ready", "effect": "NoExecute"}
-"""The same for Mountpoint for S3. Only where the driver runs: nobody else lifts it."""
+"""Lifted by the EBS driver's node pod, and by nobody where that does not run; without it a pod can land before its
+volumes can be attached."""
 
 NODE_CLASS_GROUP: Final = "karpenter.k8s.aws"
 NODE_CLASS_KIND: Final = "EC2NodeClass"
@@ -48,8 +47,9 @@ def ec2_node_class(  # noqa: PLR0913 - what a node needs of its cloud, each by k
         name: Name of the object, at most 63 characters.
         ami_alias: Image as `family@version`, al2023 or bottlerocket, pinned.
         node_role_name: Name of the IAM role of the nodes, not its ARN.
-        subnet_terms: Subnets, each as `{"id": ...}`. By id, because a tag also finds subnets that others make later.
-        security_group_terms: Security groups, each as `{"id": ...}`.
+        subnet_terms: Subnets, each as `{"id": ...}` or `{"tags": {...}}`. A tag is known before an id is, and also
+            finds subnets that others tag with it later.
+        security_group_terms: Security groups, each as `{"id": ...}` or `{"tags": {...}}`.
         tags: Tags of instances, volumes and network interfaces; Karpenter's own keys are refused by the API server.
     """
     return {

@@ -6,14 +6,22 @@ from pydantic import Field, StringConstraints, field_validator
 
 from spotproof.settings.base import Settings
 
+# isolated regions have partitions and service domains of their own, which nothing here knows
 REGION = (
-    r"^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov|-iso[a-z]?)?"
+    r"^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov)?"
     r"-(central|east|north|northeast|northwest|south|southeast|southwest|west)-[0-9]$"
 )
 AMI_ALIAS = r"^(al2023@v20[0-9]{6}|bottlerocket@v?[0-9]+\.[0-9]+\.[0-9]+)$"
 
 ZONE_LETTERS = {"ap-northeast-1": "acd", "ca-central-1": "abd", "us-west-1": "ac"}
 """Regions where new accounts do not see the zones a, b, c; everywhere else they do (EC2 user guide, zones)."""
+
+
+def partition(region: str) -> str:
+    """The part of an ARN after `arn:`, which the region decides."""
+    if region.startswith("cn-"):
+        return "aws-cn"
+    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
 class Aws(Settings):
@@ -47,10 +55,8 @@ class Aws(Settings):
 
     @property
     def partition(self) -> str:
-        """The first part of an ARN after `arn:`, which the region decides."""
-        if self.region.startswith("cn-"):
-            return "aws-cn"
-        return "aws-us-gov" if self.region.startswith("us-gov-") else "aws"
+        """The part of this account's ARNs after `arn:`."""
+        return partition(self.region)
 
     def zone_names(self, count: int) -> tuple[str, ...]:
         """The first `count` zones of the region."""

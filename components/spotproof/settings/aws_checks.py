@@ -139,6 +139,13 @@ def zones_belong_to_the_region(env: Environment) -> Iterator[Problem]:
             "a subnet would have no zone",
             f"Write {len(env.zones)}, or the zones by name",
         )
+    if env.network.existing is not None and isinstance(zones, int):
+        yield Problem(
+            "network.zones",
+            f"is {zones}, beside a VPC that exists",
+            "where its subnets are is not known here, and pools would look for nodes in zones that have none",
+            f"Write the zones of its subnets by name, as in `zones: [{region}a, {region}b]`",
+        )
     for index, pool in enumerate(env.pools):
         for number, zone in enumerate(pool.zones or ()):
             if zone not in env.zones:
@@ -301,6 +308,18 @@ def tags_are_ours_to_write(env: Environment) -> Iterator[Problem]:
             )
     if len(env.tags) > MAX_TAGS:
         yield Problem("tags", f"has {len(env.tags)} tags", "AWS takes 50 a resource, ours included", f"Keep {MAX_TAGS}")
+
+
+def warnings(env: Environment) -> Iterator[Problem]:
+    """What is possible, and surely not meant by whoever runs `up` for the first time."""
+    if env.network.existing is None and not env.control_plane.public_access_cidrs:
+        yield Problem(
+            "controlPlane.publicAccessCidrs",
+            "is empty, and the VPC is made here",
+            "only a machine in that VPC, or routed into it, reaches the API server, so the first `up` stops when it "
+            "comes to what is inside the cluster",
+            "Write the range you work from, as in `publicAccessCidrs: [203.0.113.0/24]`",
+        )
 
 
 CHECKS: Final[tuple[Callable[[Environment], Iterator[Problem]], ...]] = (

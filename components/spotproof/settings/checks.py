@@ -100,7 +100,11 @@ def return_has_where_to_go(env: Environment) -> Iterator[Problem]:
             )
 
 
-RESERVED_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease", SYSTEM_NAMESPACE)
+RESERVED_NAMESPACES = (
+    *("default", "kube-system", "kube-public", "kube-node-lease", SYSTEM_NAMESPACE),
+    # those that the operators' and the logs' parts live in
+    *("jobset-system", "kuberay-system", "nvidia-device-plugin", "amazon-cloudwatch"),
+)
 
 
 def namespaces_are_free(env: Environment) -> Iterator[Problem]:
@@ -112,6 +116,34 @@ def namespaces_are_free(env: Environment) -> Iterator[Problem]:
                 f"is {workspace.namespace}, which belongs to the cluster itself",
                 "its members could change what runs everybody's jobs",
                 "Write a name of the team's own, as in `namespace: research`",
+            )
+
+
+def service_accounts_are_ours(env: Environment) -> Iterator[Problem]:
+    """Kubernetes makes `default` itself in every namespace, and creating it again fails."""
+    for index, workspace in enumerate(env.workspaces):
+        if workspace.service_account == "default":
+            yield Problem(
+                f"workspaces[{index}].serviceAccount",
+                "is default, which Kubernetes makes by itself",
+                "making it again fails, and every pod that names none would get the rights of a trainer",
+                "Write a name of its own, as in `serviceAccount: trainer`",
+            )
+
+
+def versions_are_of_what_is_installed(env: Environment) -> Iterator[Problem]:
+    """A chart's version means nothing where the chart is not installed."""
+    for key, operator in (
+        ("jobset", env.operators.jobset),
+        ("kuberay", env.operators.kuberay),
+        ("gpuPlugin", env.operators.gpu_plugin),
+    ):
+        if operator.version is not None and operator.mode != "install":
+            yield Problem(
+                f"operators.{key}.version",
+                f"is {operator.version}, with `mode: {operator.mode}`",
+                "nothing of that version would be installed",
+                "Remove it, or write `mode: install`",
             )
 
 
@@ -133,6 +165,8 @@ CHECKS: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     last_tier_can_wait,
     return_has_where_to_go,
     namespaces_are_free,
+    service_accounts_are_ours,
+    versions_are_of_what_is_installed,
     prices_lie_beside,
 )
 

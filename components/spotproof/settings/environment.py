@@ -39,7 +39,7 @@ class ControlPlane(Settings):
     public_access_cidrs: ListOf[str] = Field(
         default=(),
         description="IPv4 ranges that reach the API server from outside. Left out: only from inside the VPC, "
-        "and `up` must run there.",
+        "and `up` must run there; with a VPC made here nobody is, and a warning says so.",
         examples=[["203.0.113.0/24"]],
     )
     deletion_protection: bool = Field(

@@ -138,6 +138,12 @@ def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:
     yield from support.problems(env, today)
 
 
+def warnings(env: Environment, today: date) -> Iterator[Problem]:
+    """What is no error and should be said at every preview."""
+    yield from support.warnings(env, today)
+    yield from PROVIDERS[env.provider.cloud].warn(env)
+
+
 def _touches(key: str, replaced: Iterable[tuple[str | int, ...]]) -> bool:
     """Whether a problem's key lies in, or above, a part that was replaced."""
     path = parts(key)

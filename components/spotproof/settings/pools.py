@@ -97,7 +97,8 @@ class Network(Settings):
     zones: Annotated[int, Field(ge=2, le=6)] | Annotated[ListOf[str], Field(min_length=2, max_length=6)] = Field(
         default=3,
         description="How many zones, or their names. At least 2, which EKS asks for; 3, because a second and third "
-        "spot market is worth more than any refinement of the fallback rule.",
+        "spot market is worth more than any refinement of the fallback rule. For the life of the cluster: EKS takes no "
+        "subnet in a zone it was not made with. With `existing` by name.",
         examples=[3],
     )
     nat_gateways: Annotated[str, StringConstraints(pattern=r"^(single|per-zone)$")] = Field(

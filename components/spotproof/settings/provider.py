@@ -20,17 +20,18 @@ class Provider:
     """What settings know of one cloud.
 
     `complete` fills what a file may leave out (default pools, accelerators of known instance types);
-    `check` finds what this cloud would refuse.
+    `check` finds what this cloud would refuse, `warn` what it would take and nobody wants.
     """
 
     model: type[Settings]
     complete: Callable[[dict[str, object]], dict[str, object]]
     check: Callable[[Environment], Iterator[Problem]]
+    warn: Callable[[Environment], Iterator[Problem]]
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
     {
-        "aws": Provider(Aws, aws_defaults.complete, aws_checks.check),
+        "aws": Provider(Aws, aws_defaults.complete, aws_checks.check, aws_checks.warnings),
     }
 )
 

@@ -54,6 +54,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"network": {"zones": 1}}, "network.zones", "2 or more"),
     ({"network": {"cidr": "10.1.0.0/16", "existing": {"vpcId": "vpc-12345678", "subnetIds": ["subnet-12345678", "subnet-12345679"]}}},
      "network", "existing beside"),
+    ({"network": {"existing": {"vpcId": "vpc-12345678", "subnetIds": ["subnet-12345678", "subnet-12345679"]}}},
+     "network.zones", "beside a VPC that exists"),
+    ({"workspaces": [{"namespace": "research", "serviceAccount": "default"}]}, "workspaces[0].serviceAccount", "by itself"),
+    ({"workspaces": [{"namespace": "jobset-system"}]}, "workspaces[0].namespace", "belongs to the cluster"),
+    ({"operators": {"jobset": {"mode": "existing", "version": "0.12.0"}}}, "operators.jobset.version", "mode: existing"),
     ({"controlPlane": {"publicAccessCidrs": ["0.0.0.0/0"]}}, "controlPlane.publicAccessCidrs[0]", "whole internet"),
     ({"controlPlane": {"publicAccessCidrs": ["192.168.1.0/24"]}}, "controlPlane.publicAccessCidrs[0]", "private range"),
     ({"logs": {"retainDays": 31}}, "logs.retainDays", "Write 30"),
@@ -77,6 +82,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"provider": AWS | {"amiAlias": "bottlerocket@1.60.0"}}, "operators.gpuPlugin.mode", "brings the plugin itself"),
     ({"provider": AWS | {"amiAlias": "al2023@latest"}}, "provider.amiAlias", "al2023@v2"),
     ({"provider": AWS | {"region": "us-west2"}}, "provider.region", "us-west-2"),
+    ({"provider": AWS | {"region": "us-iso-east-1"}}, "provider.region", "form"),
     ({"provider": AWS | {"accountId": 123456789012}}, "provider.accountId", "in quotes"),
     ({"provider": {"cloud": "gcp"}}, "provider.cloud", "not yet available"),
     ({"provider": {"cloud": "azure"}}, "provider.cloud", "not yet available"),
@@ -170,7 +176,14 @@ def test_a_file_without_the_environment_says_what_to_write() -> None:
 def test_a_version_is_warned_of_from_60_days_before_its_support_ends(day: date, warned: bool) -> None:  # noqa: FBT001
     env = load_environment(environment(kubernetesVersion="1.35"), today=day)
 
-    assert bool(list(warnings(env, day))) is warned
+    assert ("kubernetesVersion" in {one.key for one in warnings(env, day)}) is warned
+
+
+@pytest.mark.parametrize(("ranges", "warned"), [([], True), (["203.0.113.0/24"], False)])
+def test_an_api_server_nobody_can_reach_from_where_up_runs_is_warned_of(ranges: list[str], warned: bool) -> None:  # noqa: FBT001
+    env = load_environment({**SMALLEST, "controlPlane": {"publicAccessCidrs": ranges}}, today=TODAY)
+
+    assert ("controlPlane.publicAccessCidrs" in {one.key for one in warnings(env, TODAY)}) is warned
 
 
 def test_a_version_is_refused_only_after_extended_support() -> None:

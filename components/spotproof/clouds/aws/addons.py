@@ -1,4 +1,7 @@
-"""EKS add-ons: kept by AWS at the version that belongs to the cluster's."""
+"""EKS add-ons, each at the version that is EKS's default for the cluster's when it is made.
+
+Nothing updates them afterwards, a newer Kubernetes neither: whoever upgrades the cluster does (docs/aws.md, Upgrading).
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,6 +14,7 @@ import pulumi_aws as aws
 from spotproof.clouds.aws.placing import SYSTEM_LABELS
 from spotproof.clouds.aws.roles import MadeRole
 from spotproof.clouds.options import after
+from spotproof.vocabulary import TOLERATIONS
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,9 @@ AFTER_NODES: Final[Mapping[str, Mapping[str, Any]]] = {
     # both have pods that must run: without a node they stay Degraded and `up` fails after 20 minutes
     "coredns": {"nodeSelector": SYSTEM_LABELS},
     "aws-ebs-csi-driver": {"controller": {"nodeSelector": SYSTEM_LABELS}},
-    # tells a broken GPU from a slow one: conditions such as AcceleratedHardwareReady
-    "eks-node-monitoring-agent": {},
+    # Tells a broken GPU from a slow one: conditions such as AcceleratedHardwareReady. The agent runs everywhere; what
+    # reads the GPUs for it tolerates nothing by default, and so would stay off every node that has one.
+    "eks-node-monitoring-agent": {"dcgmAgent": {"tolerations": [dict(one) for one in TOLERATIONS]}},
 }
 """Add-on -> its configuration. On on-demand system nodes: name service must not leave with a spot node."""
 

@@ -30,6 +30,9 @@ class EksClusterArgs(TypedDict):
     """Private subnets in at least two zones."""
     public_access_cidrs: NotRequired[list[str]]
     """IPv4 ranges that reach the API server from outside. Default none: only from inside the VPC."""
+    private_access_cidr: NotRequired[pulumi.Input[str]]
+    """IPv4 range that reaches the private endpoint, as the VPC's. Default none: nodes only, since the endpoint admits
+    its own security group and nobody else."""
     deletion_protection: NotRequired[bool]
     """Refuse to delete the cluster and its key, by EKS and by Pulumi. Default true."""
     extended_support: NotRequired[bool]
@@ -93,15 +96,31 @@ class EksCluster(pulumi.ComponentResource):
                 subnet_ids=args["subnet_ids"],
                 endpoint_private_access=True,
                 endpoint_public_access=bool(cidrs),
-                # an empty list would mean everybody, were the endpoint ever switched on by hand
+                # left out where there are none: the API takes no empty list, and keeps what it has
                 public_access_cidrs=cidrs or None,
             ),
             opts=pulumi.ResourceOptions(parent=self, protect=protect, depends_on=[*role.ready, logs, alias]),
         )
         self.name = self.resource.name
         self.security_group_id = self.resource.vpc_config.cluster_security_group_id.apply(_present)
-        self.kubernetes_provider = _kubernetes(name, names, self.resource, child)
+        reach = self._reach(name, args["private_access_cidr"]) if "private_access_cidr" in args else []
+        self.kubernetes_provider = _kubernetes(
+            name, names, self.resource, pulumi.ResourceOptions(parent=self, depends_on=reach)
+        )
         self.register_outputs({"name": self.name})
+
+    def _reach(self, name: str, cidr: pulumi.Input[str]) -> list[pulumi.Resource]:
+        rule = aws.vpc.SecurityGroupIngressRule(
+            f"{name}-from-vpc",
+            security_group_id=self.security_group_id,
+            description="Kubernetes API from the VPC",
+            cidr_ipv4=cidr,
+            ip_protocol="tcp",
+            from_port=443,
+            to_port=443,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return [rule]
 
 
 def _kubernetes(name: str, names: Names, cluster: aws.eks.Cluster, child: pulumi.ResourceOptions) -> k8s.Provider:

@@ -42,13 +42,34 @@ def deny_plain_http(actions: str, resources: str | Sequence[str]) -> Statement:
     }
 
 
-def trusts(service: str, actions: Sequence[str] = ("sts:AssumeRole",)) -> str:
+def trusts(service: str) -> str:
     """Lets an AWS service take a role."""
     return document(
-        {"Sid": "Trust", "Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)},
+        {"Sid": "Trust", "Effect": "Allow", "Principal": {"Service": service}, "Action": ["sts:AssumeRole"]},
     )
 
 
-TRUSTS_PODS: Final = trusts("pods.eks.amazonaws.com", ("sts:AssumeRole", "sts:TagSession"))
-"""EKS Pod Identity; without sts:TagSession the agent gets no credentials and pods start without any."""
+def trusts_pods(cluster_arn: str, namespace: str, service_account: str) -> str:
+    """Lets EKS Pod Identity take a role, for one service account of one cluster.
+
+    Without sts:TagSession the agent gets no credentials and pods start without any. The tags of its session name whom
+    it is for (EKS user guide, pod-id-role and pod-id-abac); without the condition whoever may make associations could
+    give the role to any pod of any cluster of the account.
+    """
+    tags = {
+        "eks-cluster-arn": cluster_arn,
+        "kubernetes-namespace": namespace,
+        "kubernetes-service-account": service_account,
+    }
+    return document(
+        {
+            "Sid": "Trust",
+            "Effect": "Allow",
+            "Principal": {"Service": "pods.eks.amazonaws.com"},
+            "Action": ["sts:AssumeRole", "sts:TagSession"],
+            "Condition": {"StringEquals": {f"aws:RequestTag/{key}": value for key, value in tags.items()}},
+        },
+    )
+
+
 TRUSTS_EKS: Final = trusts("eks.amazonaws.com")

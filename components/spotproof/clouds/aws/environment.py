@@ -98,6 +98,7 @@ class _Assembly:
             {
                 **self.place,
                 "subnet_ids": subnet_ids,
+                "placed_in": list(env.network.existing.subnet_ids if env.network.existing else env.zones),
                 "kubernetes_version": env.kubernetes_version,
                 "tags": dict(env.tags),
             },
@@ -177,12 +178,21 @@ class _Assembly:
                 "kubernetes_version": self.env.kubernetes_version,
                 "subnet_ids": subnet_ids,
                 "public_access_cidrs": list(settings.public_access_cidrs),
+                "private_access_cidr": self._vpc_cidr(),
                 "deletion_protection": settings.deletion_protection,
                 "extended_support": settings.support == "extended",
                 "log_retention_days": self.env.logs.retain_days,
             },
             self._opts(),
         )
+
+    def _vpc_cidr(self) -> pulumi.Input[str]:
+        """The range of the VPC. Of one that exists it is looked up, which also finds an id that is wrong."""
+        existing = self.env.network.existing
+        if existing is None:
+            return self.env.network.cidr
+        provider = pulumi.InvokeOutputOptions(provider=self.providers[0])
+        return aws.ec2.get_vpc_output(id=existing.vpc_id, opts=provider).cidr_block
 
     def _pools(self, control_plane: EksCluster, karpenter: Karpenter) -> list[pulumi.Resource]:
         env, discovery = self.env, {DISCOVERY_TAG: self.names.cluster}

@@ -8,7 +8,7 @@ import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
 from spotproof.clouds.aws import karpenter_iam
-from spotproof.clouds.aws.documents import TRUSTS_PODS
+from spotproof.clouds.aws.documents import trusts_pods
 from spotproof.clouds.aws.interruption import InterruptionQueue
 from spotproof.clouds.aws.names import Names
 from spotproof.clouds.aws.nodes import karpenter_node_role
@@ -67,7 +67,7 @@ class Karpenter(pulumi.ComponentResource):
             name,
             names,
             "karpenter",
-            trust=TRUSTS_PODS,
+            trust=trusts_pods(names.cluster_arn, NAMESPACE, SERVICE_ACCOUNT),
             documents=karpenter_iam.documents(names, nodes.name),
             opts=child,
         )

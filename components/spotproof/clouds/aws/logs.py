@@ -6,12 +6,15 @@ import pulumi
 import pulumi_aws as aws
 
 from spotproof.clouds.aws.addons import Identity, addon
-from spotproof.clouds.aws.documents import TRUSTS_PODS, allow, document
+from spotproof.clouds.aws.documents import allow, document, trusts_pods
 from spotproof.clouds.aws.names import Names
+from spotproof.clouds.aws.placing import SYSTEM
 from spotproof.clouds.aws.roles import make_role
 from spotproof.clouds.options import after, child_of
 
 ADDON: Final = "amazon-cloudwatch-observability"
+NAMESPACE: Final = "amazon-cloudwatch"
+"""Where the add-on puts everything."""
 SERVICE_ACCOUNT: Final = "cloudwatch-agent"
 """Of both its agent and its log collector (aws-observability/helm-charts)."""
 KINDS: Final = ("application", "dataplane", "host", "performance")
@@ -21,8 +24,15 @@ CONFIGURATION: Final[dict[str, Any]] = {
     # changes pods as they are created.
     "agent": {"config": {"logs": {"metrics_collected": {"kubernetes": {"enhanced_container_insights": True}}}}},
     "containerLogs": {"enabled": True},
+    # The chart gives its one controller no toleration at all (aws/containers-roadmap #2515): at the first `up`, when
+    # there are system nodes only, it would stay pending, and the add-on would count as failed after 20 minutes.
+    "manager": {
+        "nodeSelector": {"kubernetes.io/os": "linux", **SYSTEM.node_selector},
+        "tolerations": [dict(one) for one in SYSTEM.tolerations],
+    },
 }
-"""Its pods tolerate everything by default (aws/containers-roadmap #2195), so they run on spot and GPU nodes too."""
+"""Agent and collector tolerate everything by default (aws/containers-roadmap #2195), so they run on spot and GPU nodes
+too."""
 
 
 class ContainerLogsArgs(TypedDict):
@@ -60,7 +70,7 @@ class ContainerLogs(pulumi.ComponentResource):
             name,
             names,
             "logs",
-            trust=TRUSTS_PODS,
+            trust=trusts_pods(names.cluster_arn, NAMESPACE, SERVICE_ACCOUNT),
             documents={"logs": agent_document(names)},
             opts=child,
         )
@@ -82,14 +92,11 @@ def agent_document(names: Names) -> str:
     logs:CreateLogGroup is among the rights because the collector asks for the group's creation before its first line
     and stops when that is denied; that the group exists already is no error to it. It may not set retention.
     """
-    groups = [names.arn("logs", f"log-group:{names.container_logs(kind)}") for kind in KINDS]
+    # the star stands for nothing, where the action is on a group, and for `log-stream:<name>`
+    groups = [names.arn("logs", f"log-group:{names.container_logs(kind)}:*") for kind in KINDS]
     return document(
-        allow("FindGroups", ["logs:CreateLogGroup", "logs:DescribeLogStreams"], [f"{group}:*" for group in groups]),
-        allow(
-            "WriteLines",
-            ["logs:CreateLogStream", "logs:PutLogEvents"],
-            [f"{group}:{suffix}" for group in groups for suffix in ("*", "log-stream:*")],
-        ),
+        allow("FindGroups", ["logs:CreateLogGroup", "logs:DescribeLogStreams"], groups),
+        allow("WriteLines", ["logs:CreateLogStream", "logs:PutLogEvents"], groups),
         allow(
             "WriteMetrics",
             ["cloudwatch:PutMetricData"],

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from spotproof.settings.aws import partition
+
 CLUSTER_LIMIT: Final = 63
 """EKS takes 100; 63 lets the name be a Kubernetes label value too."""
 ROLE_LIMIT: Final = 64
@@ -42,13 +44,6 @@ def slug(text: str) -> str:
 def cluster_name(stack: str) -> str:
     """The EKS cluster of a stack: `spotproof-<stack>`."""
     return shortened(f"spotproof-{slug(stack)}", CLUSTER_LIMIT)
-
-
-def partition(region: str) -> str:
-    """The part of an ARN after `arn:`, which the region decides."""
-    if region.startswith("cn-"):
-        return "aws-cn"
-    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
 @dataclass(frozen=True)
@@ -94,10 +89,6 @@ class Names:
         """A managed policy of ours."""
         return shortened(f"{self.cluster}-{self.region}-{word}", POLICY_LIMIT)
 
-    def policy_arn(self, word: str) -> str:
-        """The ARN of `policy(word)`."""
-        return self.iam_arn(f"policy/{self.policy(word)}")
-
     def managed_policy_arn(self, name: str) -> str:
         """A policy that AWS keeps, by its path and name."""
         return f"arn:{self.partition}:iam::aws:policy/{name}"
@@ -133,11 +124,6 @@ class Names:
         """The checkpoint bucket. Bucket names are global, so account and region are always in it, whole."""
         suffix = f"-{self.account_id}-{self.region}"
         return shortened(f"{self.cluster}-ckpt", BUCKET_LIMIT - len(suffix)) + suffix
-
-    @property
-    def bucket_arn(self) -> str:
-        """The ARN of the checkpoint bucket."""
-        return bucket_arn(self.bucket, self.region)
 
     @property
     def key_alias(self) -> str:

@@ -14,7 +14,7 @@ from spotproof.clouds.aws.addons import (
     Identity,
     addon,
 )
-from spotproof.clouds.aws.documents import TRUSTS_PODS, trusts
+from spotproof.clouds.aws.documents import trusts, trusts_pods
 from spotproof.clouds.aws.names import Names
 from spotproof.clouds.aws.placing import SYSTEM_LABELS, SYSTEM_TAINT_KEY
 from spotproof.clouds.aws.roles import MadeRole, make_role
@@ -23,6 +23,7 @@ from spotproof.clouds.options import after, child_of
 INSTANCE_TYPES: Final = ("m7i.large", "m6i.large")
 """2 vCPU, 8 GiB. Requests on one of two nodes: Karpenter 0.25 CPU, JobSet 0.25, KubeRay 0.1, CoreDNS 0.1, EBS driver
 0.1, CloudWatch 0.4, kube-proxy and CNI 0.15: 1.35 of the 1.93 CPUs that EKS leaves."""
+AMI_TYPE: Final = "AL2023_x86_64_STANDARD"
 NODES: Final = 2
 """Karpenter's two replicas never share a node, and a release that waits for both needs both."""
 DISK_GIB: Final = 50
@@ -48,6 +49,9 @@ class SystemNodesArgs(TypedDict):
     """The AWS region."""
     subnet_ids: pulumi.Input[list[str]]
     """Private subnets, in at least two zones."""
+    placed_in: NotRequired[list[str]]
+    """What decides the subnets, where their ids are not known beforehand: their zones, or the ids of those that exist.
+    EKS cannot change a group's subnets: with this in its name the new group can be made before the old one goes."""
     kubernetes_version: NotRequired[str]
     """Minor version, as 1.36. Default: the cluster's when the group was made; a later upgrade then leaves it behind."""
     tags: NotRequired[dict[str, str]]
@@ -76,11 +80,13 @@ class SystemNodes(pulumi.ComponentResource):
         self.node_group = aws.eks.NodeGroup(
             f"{name}-nodes",
             cluster_name=names.cluster,
-            node_group_name=names.node_group("system", ",".join(INSTANCE_TYPES)),
+            node_group_name=names.node_group(
+                "system", ",".join([AMI_TYPE, *INSTANCE_TYPES, *args.get("placed_in", ())])
+            ),
             node_role_arn=role.arn,
             version=args.get("kubernetes_version"),
             subnet_ids=args["subnet_ids"],
-            ami_type="AL2023_x86_64_STANDARD",
+            ami_type=AMI_TYPE,
             capacity_type="ON_DEMAND",
             instance_types=list(INSTANCE_TYPES),
             launch_template={"id": template.id, "version": template.latest_version.apply(str)},
@@ -100,7 +106,7 @@ def _after_nodes(name: str, names: Names, opts: pulumi.ResourceOptions) -> list[
         name,
         names,
         "ebs-csi",
-        trust=TRUSTS_PODS,
+        trust=trusts_pods(names.cluster_arn, "kube-system", EBS_SERVICE_ACCOUNT),
         managed=[EBS_ROLE_POLICY],
         opts=pulumi.ResourceOptions(parent=opts.parent),
     )

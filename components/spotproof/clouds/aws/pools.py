@@ -12,8 +12,10 @@ from spotproof.settings import Pool, aws_instances
 from spotproof.vocabulary import ON_DEMAND, SPOT, Capacity
 
 DELETE_TIMEOUT: Final = "45m"
-"""On destroy the class waits for its machines: 15 min that a launch may take, pods' grace, a drain, the shutdown. It is
-the barrier that keeps the controller alive until the last machine is gone."""
+"""On destroy pool and class wait for their machines: 15 min that a launch may take, pods' grace, a drain, the shutdown.
+They are the barrier that keeps the controller alive until the last machine is gone. The pool waits too, because the
+provider deletes in the foreground and NodeClaims block their owner's deletion (pulumi-kubernetes provider/pkg/await,
+whose own limit is 5 min; karpenter nodeclaimtemplate.go)."""
 
 
 class NodePoolArgs(TypedDict):
@@ -57,6 +59,7 @@ class _NodePool(pulumi.ComponentResource):
     ) -> None:
         props = {"pool": pool.name, "capacity": pool.capacity, "maxNodes": pool.max_nodes}
         super().__init__(token, name, props, opts)
+        waits = pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(delete=DELETE_TIMEOUT))
         self.node_class = apply(
             f"{name}-class",
             ec2_node_class(
@@ -68,10 +71,7 @@ class _NodePool(pulumi.ComponentResource):
                 security_group_terms=args["security_group_terms"],
                 tags=args.get("tags", {}),
             ),
-            pulumi.ResourceOptions.merge(
-                child_of(self, opts),
-                pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(delete=DELETE_TIMEOUT)),
-            ),
+            pulumi.ResourceOptions.merge(child_of(self, opts), waits),
         )
         self.node_pool = apply(
             f"{name}-pool",
@@ -81,7 +81,7 @@ class _NodePool(pulumi.ComponentResource):
                 zones=args["zones"],
                 startup_taints=(EBS_STARTUP_TAINT,) if args.get("wait_for_ebs_driver") else (),
             ),
-            pulumi.ResourceOptions(parent=self, depends_on=[self.node_class]),
+            pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self, depends_on=[self.node_class]), waits),
         )
         self.register_outputs({"pool": pool.name})
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from spotproof.clouds.aws.documents import TRUSTS_PODS, allow, document
+from spotproof.clouds.aws.documents import allow, document, trusts_pods
 from spotproof.clouds.aws.names import Names, bucket_arn
 from spotproof.clouds.aws.roles import make_role
 from spotproof.clouds.options import after, child_of
@@ -47,7 +47,7 @@ class WorkspaceIdentity(pulumi.ComponentResource):
             name,
             names,
             word,
-            trust=TRUSTS_PODS,
+            trust=trusts_pods(names.cluster_arn, args["namespace"], args["service_account"]),
             documents={word: prefix_document(args["bucket_name"], args["region"], args["namespace"])},
             opts=pulumi.ResourceOptions(parent=self),
         )

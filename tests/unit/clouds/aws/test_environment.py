@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from spotproof.clouds.aws.environment import EksEnvironment
-from spotproof.preview.model import Capture, Resource
+from spotproof.preview.model import UNKNOWN, Capture, Resource
 from spotproof.settings import SettingsError
 from tests.unit.clouds.programs import (
     ACCOUNT,
@@ -97,7 +98,7 @@ def test_pools_go_before_their_class_the_class_before_karpenter_karpenter_before
         (node_class,) = (one for one in of(seen, "EC2NodeClass") if one.parent == pool.parent)
         assert waits_for(seen, pool, node_class)
         assert waits_for(seen, node_class, karpenter)
-        assert node_class.custom_timeouts["delete"] == "45m"
+        assert node_class.custom_timeouts["delete"] == pool.custom_timeouts["delete"] == "45m"
     for kind in ("NodeGroup", "NatGateway", "Route", "RouteTableAssociation", "Cluster", "QueuePolicy", "AccessEntry"):
         assert any(waits_for(seen, karpenter, one) for one in of(seen, kind)), kind
     assert all(waits_for(seen, only(seen, "NodeGroup"), one) for one in of(seen, "Route"))
@@ -162,6 +163,30 @@ def test_the_api_server_is_closed_to_the_outside_unless_ranges_are_named() -> No
     assert "publicAccessCidrs" not in dict(closed)  # pyright: ignore[reportCallIssue,reportArgumentType]
     assert dig(named, "endpointPublicAccess") is True
     assert dig(named, "publicAccessCidrs") == ["203.0.113.0/24"]
+
+
+@pytest.mark.parametrize(("raw", "range_"), [(FULL, "10.64.0.0/16"), (EXISTING, UNKNOWN)])
+def test_machines_of_the_vpc_reach_the_private_endpoint(raw: dict[str, object], range_: object) -> None:
+    seen = build(raw)
+    rule = only(seen, "SecurityGroupIngressRule")
+
+    assert rule.inputs["cidrIpv4"] == range_
+    assert (rule.inputs["fromPort"], rule.inputs["toPort"], rule.inputs["ipProtocol"]) == (443, 443, "tcp")
+    assert all(waits_for(seen, release, rule) for release in of(seen, "Release")), "`up` itself may run in the VPC"
+
+
+def test_a_vpc_that_exists_is_looked_up_by_its_id() -> None:
+    assert "aws:ec2/getVpc:getVpc" in build(EXISTING).invokes
+
+
+def test_a_system_node_group_that_cannot_change_in_place_gets_another_name() -> None:
+    """The new one is made before the old one goes, and EKS refuses two of one name."""
+    names = {
+        str(only(build({**SMALLEST, "network": {"zones": zones}}), "NodeGroup").inputs["nodeGroupName"])
+        for zones in (2, 3)
+    } | {str(only(build(EXISTING), "NodeGroup").inputs["nodeGroupName"])}
+
+    assert len(names) == 3
 
 
 def test_the_control_plane_is_as_the_settings_have_it() -> None:
@@ -248,6 +273,25 @@ def test_a_workspace_reaches_its_own_prefix_and_no_other() -> None:
     assert "s3:DeleteObjectVersion" not in using["Action"]
 
 
+def test_a_role_for_pods_is_taken_by_one_service_account_of_this_cluster() -> None:
+    taken = [
+        tuple(statement["Condition"]["StringEquals"].values())
+        for one in of(full(), "Role")
+        if "assumeRolePolicy" in one.inputs  # Kubernetes has roles too
+        for statement in json.loads(str(one.inputs["assumeRolePolicy"]))["Statement"]
+        if statement["Principal"]["Service"] == "pods.eks.amazonaws.com"
+    ]
+    cluster = f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/spotproof-dev"
+
+    assert sorted(taken) == [
+        (cluster, "amazon-cloudwatch", "cloudwatch-agent"),
+        (cluster, "kube-system", "ebs-csi-controller-sa"),
+        (cluster, "kube-system", "karpenter"),
+        (cluster, "research", "trainer"),
+        (cluster, "speech", "trainer"),
+    ]
+
+
 def test_spot_pools_wait_for_the_account_to_have_the_spot_role() -> None:
     component = only(full(), "SpotServiceLinkedRole")
 
@@ -304,6 +348,30 @@ def test_name_service_waits_for_nodes_and_the_network_plugin_does_not() -> None:
     for name in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
         assert waits_for(seen, nodes, addons[name]), name
     assert "aws-mountpoint-s3-csi-driver" not in addons
+
+
+def test_what_an_add_on_runs_once_lands_on_tainted_system_nodes() -> None:
+    """Their charts give these no toleration, and at the first `up` there is no other node."""
+    manager = configuration("amazon-cloudwatch-observability")["manager"]
+
+    assert manager["tolerations"] == [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
+    assert manager["nodeSelector"]["spotproof.dev/system"] == "true"
+
+
+def test_what_reads_gpus_tolerates_the_taints_of_gpu_pools() -> None:
+    tolerated = {one["key"] for one in configuration("eks-node-monitoring-agent")["dcgmAgent"]["tolerations"]}
+    tainted = {
+        taint["key"]
+        for pool in of(full(), "NodePool")
+        for taint in dig(pool.inputs["spec"], "template", "spec").get("taints", [])
+    }
+
+    assert tainted <= tolerated
+
+
+def configuration(addon: str) -> Any:
+    (found,) = (one for one in of(full(), "Addon") if one.inputs["addonName"] == addon)
+    return json.loads(str(found.inputs["configurationValues"]))
 
 
 def test_the_library_takes_the_same_mapping_as_a_stack_file() -> None:
