@@ -3,8 +3,9 @@
 from spotproof.settings import clock
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, SettingsError
-from spotproof.settings.load import ENVIRONMENT_KEY, load_environment, load_stack, warnings
+from spotproof.settings.load import load_environment, load_stack, warnings
 from spotproof.settings.pools import Accelerator, Pool
+from spotproof.settings.refuse import ENVIRONMENT_KEY
 from spotproof.settings.stack_file import read_stack_file, read_yaml
 
 __all__ = [

@@ -120,17 +120,13 @@ def _wrong(key: str, value: object, details: list[Mapping[str, Any]], path: Path
         wanted = LIMITS[kind].format(**context)
         beyond = f"nothing else works here ({meaning})" if meaning else "nothing else works here"
         return Problem(key, f"is {shown(value)}, {wanted} is possible", beyond, f"Write {_example(path, model)}")
+    remedy = f"Write {_example(path, model)}"
     if kind == "string_pattern_mismatch":
-        return Problem(
-            key, f"is {shown(value)}, which has not the form of one", f"it would be refused later ({meaning})",
-            f"Write {_example(path, model)}",
-        )  # fmt: skip
-    wanted = KINDS.get(kind, "something else")
-    quotes = " in quotes" if kind == "string_type" and isinstance(value, int | float) else ""
-    return Problem(
-        key, f"is {shown(value)}, {wanted} is needed", "it would be read as something else than it says",
-        f"Write {_example(path, model)}{quotes and f', {quotes.strip()}'}",
-    )  # fmt: skip
+        what = f"is {shown(value)}, which does not have this setting's form"
+        return Problem(key, what, f"it would be refused later ({meaning})", remedy)
+    what = f"is {shown(value)}, {KINDS.get(kind, 'something else')} is needed"
+    in_quotes = ", in quotes" if kind == "string_type" and isinstance(value, int | float) else ""
+    return Problem(key, what, "it would be read as something else than it says", f"{remedy}{in_quotes}")
 
 
 def _example(path: Path, model: type[BaseModel]) -> str:

@@ -5,7 +5,7 @@ from typing import Final, get_args
 
 from spotproof.settings.environment import Environment
 from spotproof.settings.fallback import Deadline
-from spotproof.settings.load import ENVIRONMENT_KEY
+from spotproof.settings.refuse import ENVIRONMENT_KEY
 
 FILLED_IN: Final = ("pools",)
 """Required in an Environment, but filled in where the file leaves it out."""
