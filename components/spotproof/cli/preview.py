@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,8 +55,8 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     # Pulumi prints a help text in place of an output in an f-string, unless it is told to raise.
     os.environ.setdefault("PULUMI_ERROR_OUTPUT_STRING", "true")
-    if output is not None and not output.parent.is_dir():
-        raise _usage_error(f"there is no folder {output.parent} to write {output.name} into")
+    if output is not None:
+        _check_output(output)
     project = _or_usage_error(lambda: _project(program))
     names = _chosen(project, stacks or [], all_stacks=all_stacks)
     checks = _or_usage_error(lambda: _checks(policy_pack_config))
@@ -69,10 +69,26 @@ def command(  # noqa: PLR0913  # one parameter an option
             previews.append(_preview(project, name, modes, replace(checks, price=_pricer(project, name, table))))
         except _failures() as error:
             failures[name] = str(error)
-            print(f"{name}: {error}", file=sys.stderr)  # noqa: T201
     text = _text(report, previews, failures, several=all_stacks or len(names) > 1)
-    _deliver(text, output, previews)
+    _or_usage_error(lambda: _deliver(text, output, previews, failures))
+    # Last, where they are seen: the reports of the other stacks may be long.
+    for name, problem in failures.items():
+        print(f"{name}: {problem}", file=sys.stderr)  # noqa: T201
     raise typer.Exit(1 if failures or any(preview.failed for preview in previews) else 0)
+
+
+def _check_output(output: Path) -> None:
+    if not output.parent.is_dir():
+        raise _usage_error(f"there is no folder {output.parent} to write {output.name} into")
+    if output.is_dir():
+        raise _usage_error(f"{output} is a folder; name a file in it with --output")
+    if not os.access(output if _is_device(output) else output.parent, os.W_OK):
+        raise _usage_error(f"{output} cannot be written")
+
+
+def _is_device(path: Path) -> bool:
+    """Whether it is a pipe or a device, such as /dev/stdout, which is written to and never replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _preview(project: "Project", name: str, modes: "tuple[Mode, ...]", checks: "Checks") -> "Preview":
@@ -100,7 +116,8 @@ def _pricer(project: "Project", name: str, table: "Prices | None") -> "Callable[
         env = load_stack(config, today=clock.today(), source=file.name)
         own = file.parent / env.prices if env.prices else None
     known = table or cost.load(own)
-    return lambda capture: cost.estimate(capture, known)
+    region = config.get("aws:region")
+    return lambda capture: cost.estimate(capture, known, region if isinstance(region, str) else "")
 
 
 def _prices(file: Path) -> "Prices":
@@ -120,7 +137,11 @@ def _failures() -> tuple[type[Exception], ...]:
 def _or_usage_error(make: Callable[[], Any]) -> Any:
     try:
         return make()
-    except (*_failures(), OSError, ValueError) as error:
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _usage_error(f"{error.filename or 'a file'}: {error.strerror}") from error
+    except (*_failures(), ValueError) as error:
         raise _usage_error(str(error)) from error
 
 
@@ -162,7 +183,7 @@ def _checks(policy_pack_config: Path | None) -> "Checks":
     from spotproof.preview import policy_run  # noqa: PLC0415
     from spotproof.preview.preview import Checks  # noqa: PLC0415
 
-    config: dict[str, object] = json.loads(policy_pack_config.read_text("utf-8")) if policy_pack_config else {}
+    config: dict[str, object] = _json(policy_pack_config) if policy_pack_config else {}
 
     def judge(capture: "Capture") -> "list[Violation]":
         return policy_run.run_policies(capture.resources, project=capture.project, stack=capture.stack, config=config)
@@ -170,6 +191,13 @@ def _checks(policy_pack_config: Path | None) -> "Checks":
     # A configuration of policies that do not exist is wrong use, and told before any program runs.
     policy_run.run_policies((), project="", stack="", config=config)
     return Checks(judge=judge)
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} is not JSON: {error}") from error
 
 
 def _text(report: FormatChoice, previews: "list[Preview]", failures: dict[str, str], *, several: bool) -> str | None:
@@ -183,22 +211,35 @@ def _text(report: FormatChoice, previews: "list[Preview]", failures: dict[str, s
     return report_json.text(documents, several=several)
 
 
-def _deliver(text: str | None, output: Path | None, previews: "list[Preview]") -> None:
+def _deliver(text: str | None, output: Path | None, previews: "list[Preview]", failures: dict[str, str]) -> None:
     from spotproof.preview import report_tree  # noqa: PLC0415
 
     if output is None:
-        if text is None:
-            report_tree.write(previews, sys.stdout)
-        else:
-            print(text)  # noqa: T201
+        _print(sys.stdout, text, previews)
         return
-    # Written beside and renamed, so that nobody ever reads half a report.
-    with tempfile.NamedTemporaryFile("w", dir=output.parent, delete=False, encoding="utf-8") as file:
-        if text is None:
-            report_tree.write(previews, file)
-        else:
-            file.write(f"{text}\n")
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(output)
+    tail = "" if text else "".join(f"\n{name}: {problem}\n" for name, problem in failures.items())
+    _write(output, lambda file: (_print(file, text, previews), file.write(tail)))
     for preview in previews:
         print(report_tree.verdict(preview), file=sys.stderr)  # noqa: T201
+
+
+def _write(output: Path, report: Callable[[IO[str]], object]) -> None:
+    target = output.resolve()
+    if _is_device(output):
+        with output.open("w", encoding="utf-8") as file:
+            report(file)
+        return
+    # Written beside and renamed, so that nobody ever reads half a report.
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as file:
+        report(file)
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(target)
+
+
+def _print(file: IO[str], text: str | None, previews: "list[Preview]") -> None:
+    from spotproof.preview import report_tree  # noqa: PLC0415
+
+    if text is None:
+        report_tree.write(previews, file)
+    else:
+        file.write(f"{text}\n")

@@ -12,7 +12,10 @@ from spotproof.prices import Price, Prices, load_prices
 from spotproof.vocabulary import ON_DEMAND, SPOT
 
 PROVIDER: Final = "pulumi:providers:"
-WIDTH: Final = 42
+# A line is what is paid for, two amounts of 12 and 14 columns and their marks.
+AMOUNTS: Final = 30
+WIDEST: Final = 42
+NARROWEST: Final = 16
 
 
 def load(path: Path | None) -> Prices:
@@ -55,25 +58,33 @@ class CostEstimate:
             "byUse": list(self.by_use),
         }
 
-    def lines(self) -> list[str]:
-        """The same for a person, one line a thing, at most 79 columns."""
-        return list(self._lines())
+    def lines(self, width: int = 79) -> list[str]:
+        """The same for a person, one line a thing, at most `width` columns."""
+        return list(self._lines(width))
 
-    def _lines(self) -> Iterator[str]:
-        yield f"{'':<42}{'USD/h':>12}   {'on-demand':>14}"
-        yield _line("idle", self.idle_usd)
+    def _lines(self, width: int) -> Iterator[str]:
+        column = max(NARROWEST, min(WIDEST, width - AMOUNTS))
+        if self.idle or self.pools:
+            beside = f"   {'on-demand':>14}" if self.pools else ""
+            yield f"{'':<{column}}{'USD/h':>12}{beside}"
+            yield from (line.at(column) for line in self._amounts())
+        for note in self._notes():
+            yield from wrap(note, width - 2, subsequent_indent="  ")
+
+    def _amounts(self) -> Iterator["_Line"]:
+        yield _Line("idle", self.idle_usd)
         for charge in self.idle:
             if charge.price:
                 what = charge.what if charge.count == 1 else f"{charge.count:g} x {charge.what}"
-                yield _line(f"  {what}", charge.count * charge.price.usd_per_hour, _marks(charge.price))
+                yield _Line(f"  {what}", charge.count * charge.price.usd_per_hour, _marks(charge.price))
+        if not self.pools:
+            return
         for pool in self.pools:
             yield _pool_line(pool)
         spot, on_demand = self.full_usd(SPOT), self.full_usd(ON_DEMAND)
-        yield _line("everything full", self.idle_usd + spot + on_demand)
-        yield _line("  of it spot pools", spot, "", sum(_full(p.on_demand, p.nodes) for p in self._spot_pools()))
-        yield _line("  of it on-demand pools", on_demand)
-        for note in self._notes():
-            yield from wrap(note, 77, subsequent_indent="  ")
+        yield _Line("everything full", self.idle_usd + spot + on_demand)
+        yield _Line("  of it spot pools", spot, "", sum(_full(p.on_demand, p.nodes) for p in self._spot_pools()))
+        yield _Line("  of it on-demand pools", on_demand)
 
     def _spot_pools(self) -> Iterator[PoolCharge]:
         return (pool for pool in self.pools if pool.capacity == SPOT)
@@ -90,10 +101,10 @@ class CostEstimate:
             yield f"billed by use, not counted: {'; '.join(self.by_use)}"
 
 
-def estimate(capture: Capture, prices: Prices) -> CostEstimate:
-    """What the captured resources cost by these prices."""
+def estimate(capture: Capture, prices: Prices, region: str = "") -> CostEstimate:
+    """What the captured resources cost by these prices; `region` is that of default providers, "" if not known."""
     resources: dict[str, Billed] = {resource.urn: resource for resource in capture.resources}
-    ledger = Ledger(resources, prices, _regions(capture))
+    ledger = Ledger(resources, prices, _regions(capture, region))
     items = [item for resource in capture.resources for item in bill(resource, ledger)]
     charges = [item for item in items if isinstance(item, Charge)]
     pools = tuple(item for item in items if isinstance(item, PoolCharge))
@@ -116,8 +127,8 @@ def _merged(charges: list[Charge]) -> Iterator[Charge]:
     return iter(sorted(merged.values(), key=lambda charge: charge.what))
 
 
-def _regions(capture: Capture) -> Callable[[Billed], str]:
-    """The region of a resource's provider; of the only one there is, where it names none (Kubernetes objects)."""
+def _regions(capture: Capture, default: str) -> Callable[[Billed], str]:
+    """The region of a resource's provider; of the default or the only one, where it names none."""
     by_provider = {
         resource.urn: region
         for resource in capture.resources
@@ -125,25 +136,35 @@ def _regions(capture: Capture) -> Callable[[Billed], str]:
     }
     provider = {resource.urn: resource.provider.rpartition("::")[0] for resource in capture.resources}
     only = next(iter(by_provider.values())) if len(set(by_provider.values())) == 1 else ""
-    return lambda resource: by_provider.get(provider.get(resource.urn, ""), only)
+    return lambda resource: by_provider.get(provider.get(resource.urn, ""), default or only)
 
 
 def _full(price: Price | None, nodes: int) -> float:
     return price.usd_per_hour * nodes if price else 0.0
 
 
-def _pool_line(pool: PoolCharge) -> str:
+@dataclass(frozen=True)
+class _Line:
+    """What is paid for and its amounts; `usd` None: nobody knows."""
+
+    what: str
+    usd: float | None
+    marks: str = ""
+    on_demand: float | None = None
+
+    def at(self, column: int) -> str:
+        amount = "no price" if self.usd is None else f"{self.usd:,.4f}"
+        beside = f"{self.on_demand:>14,.4f}" if self.on_demand is not None else ""
+        short = self.what if len(self.what) <= column else f"{self.what[: column - 1]}…"
+        return f"{short:<{column}}{amount:>12} {self.marks:<2}{beside}".rstrip()
+
+
+def _pool_line(pool: PoolCharge) -> _Line:
     what = f"{pool.pool} full: {pool.nodes} x {pool.instance_type or ', '.join(pool.unpriced)}"
     if pool.price is None:
-        return f"{what:<42.60}{'no price':>12}"
+        return _Line(what, None)
     beside = _full(pool.on_demand, pool.nodes) if pool.capacity == SPOT else None
-    return _line(what, _full(pool.price, pool.nodes), _marks(pool.price), beside)
-
-
-def _line(what: str, usd: float, marks: str = "", on_demand: float | None = None) -> str:
-    beside = f"{on_demand:>14,.4f}" if on_demand is not None else ""
-    short = what if len(what) <= WIDTH else f"{what[: WIDTH - 1]}…"
-    return f"{short:<{WIDTH}}{usd:>12,.4f} {marks:<2}{beside}".rstrip()
+    return _Line(what, _full(pool.price, pool.nodes), _marks(pool.price), beside)
 
 
 def _marks(price: Price) -> str:

@@ -4,21 +4,31 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pulumi
 from pulumi.runtime.proto.source_pb2 import StackTrace
+from pulumi.runtime.stack import Stack
 
 from spotproof.preview.loop import IDLE_SECONDS, StuckError
-from spotproof.preview.model import Location, redact
+from spotproof.preview.model import ENCRYPTED, Location, redact
 from spotproof.preview.monitor import RegistrationError, places
 
 # The SDK turns an answer into output types here; it raises on a value of another shape than the type's.
 _DESERIALISER: Final = "translate_output_properties"
 _CALLBACK_FRAME: Final = re.compile(r'File "([^"]+)", line (\d+)')
-
-
+Frames: TypeAlias = Sequence[tuple[FrameType, int]]
+_APPLY: Final = "pulumi.output"
+_SENDING: Final = "pulumi.runtime.rpc"
+_WITHHELD: Final = "so its message is withheld"
 _CALLBACK: Final = re.compile(r"Invoke callback \S+ error: ")
+
+
+class ExitError(Exception):
+    """The program ended itself with another status than 0, or before it was complete."""
+
+    def __init__(self, stop: SystemExit) -> None:
+        super().__init__(f"the program ended itself with sys.exit({stop.code!r})")
 
 
 class ProgramError(Exception):
@@ -37,28 +47,38 @@ def is_wrong_shape(error: ProgramError) -> bool:
 
 
 def explain(
-    error: Exception, directories: Sequence[Path], secrets: frozenset[str], invokes: Sequence[str]
+    error: BaseException, directories: Sequence[Path], secrets: frozenset[str], invokes: Sequence[str]
 ) -> ProgramError:
     """Return the error to show. `directories` are the program's own, the most telling first."""
     frames = list(_frames(error))
-    location = _location(frames, directories)
+    location = _location(error, frames, directories)
     resource = _constructed(frames)
-    if isinstance(error, pulumi.RunError):
-        return ProgramError(redact(str(error), secrets), location, resource)
+    if type(error) is pulumi.RunError:
+        # A program raises it to say something to people, and the CLI shows nothing else.
+        return ProgramError(redact(_text(error), secrets), location, resource)
     if isinstance(error, RegistrationError):
         location = _inside(error.locations, directories) or location
         resource = error.urn
     text = _sentence(error, frames, invokes)
+    if ENCRYPTED in secrets and _WITHHELD in text:
+        text += ". What a stack file holds encrypted is a stand-in text here; the code may have choked on that"
     if location is None:
-        location = _callback(str(error), directories)
+        location = _callback(_text(error), directories)
     where = f"{_shown(location[0])}:{location[1]}: " if location else ""
     at = f" (while constructing {resource})" if resource and resource not in text else ""
     return ProgramError(redact(f"{where}{text}{at}", secrets), location, resource)
 
 
-def _sentence(error: Exception, frames: Sequence[tuple[FrameType, int]], invokes: Sequence[str]) -> str:
-    if isinstance(error, RegistrationError):
+def _text(error: BaseException) -> str:
+    try:
         return str(error)
+    except Exception:  # noqa: BLE001  # the program's own exception, whose text is broken too
+        return ""
+
+
+def _sentence(error: BaseException, frames: Frames, invokes: Sequence[str]) -> str:
+    if isinstance(error, (RegistrationError, ExitError, pulumi.RunError)):
+        return _text(error)
     if isinstance(error, StuckError):
         return (
             f"the program has waited {IDLE_SECONDS:.0f} seconds for something that will not happen: nothing was left "
@@ -69,21 +89,31 @@ def _sentence(error: Exception, frames: Sequence[tuple[FrameType, int]], invokes
             f"calls {invokes[-1]}, whose answer is not known before `pulumi up` and is never asked for here. "
             f"Use {_output_form(frames)} and `apply`, or take the answer from the stack's configuration."
         )
-    if _given_a_secret(frames):
-        return f"{type(error).__name__} in code under `apply` that was given a secret, so its message is withheld"
-    raised = _CALLBACK.match(str(error))
-    message = str(error).split("\n  File ")[0].rstrip(":\n ") or "no message"
+    module = _given_a_secret(frames)
+    if module:
+        where = "in code under `apply` that was given a secret" if module == _APPLY else "where a secret was sent"
+        return f"{type(error).__name__} {where}, {_WITHHELD}"
+    raised = _CALLBACK.match(_text(error))
+    message = _text(error).split("\n  File ")[0].rstrip(":\n ") or "no message"
     if raised:
         return f"a transform raised: {message[raised.end() :]}"
-    hint = ""
+    if isinstance(error, SyntaxError):
+        message = error.msg
+    return f"{type(error).__name__}: {message}{_hint(error, message, invokes)}"
+
+
+def _hint(error: BaseException, message: str, invokes: Sequence[str]) -> str:
     if isinstance(error, ModuleNotFoundError):
-        hint = ". Install what the program requires into the environment spotproof runs in"
-    return f"{type(error).__name__}: {message}{hint}"
+        return ". Install what the program requires into the environment spotproof runs in"
+    if invokes and "NoneType" in message:
+        return f". It called {invokes[-1]}, whose answer is not known before `pulumi up`"
+    return ""
 
 
-def _given_a_secret(frames: Sequence[tuple[FrameType, int]]) -> bool:
-    """Whether an exception came out of `apply` on a secret output; such a message may quote the value."""
-    return any(frame.f_globals.get("__name__") == "pulumi.output" and _is_secret(frame.f_locals) for frame, _ in frames)
+def _given_a_secret(frames: Frames) -> str:
+    """Return the SDK's module that was handling a secret when it was raised; such a message may quote the value."""
+    modules = ((frame.f_globals.get("__name__"), frame.f_locals) for frame, _ in frames)
+    return next((name for name, held in modules if name in (_APPLY, _SENDING) and _is_secret(held)), "")
 
 
 def _is_secret(held: dict[str, Any]) -> bool:
@@ -91,12 +121,12 @@ def _is_secret(held: dict[str, Any]) -> bool:
     return held.get("is_secret") is True or getattr(data, "is_secret", False) is True
 
 
-def _blocked(frames: Sequence[tuple[FrameType, int]]) -> bool:
+def _blocked(frames: Frames) -> bool:
     """Whether a generated data source function stopped at its unknown answer, which it calls `__ret__`."""
     return any(frame.f_locals.get("__ret__", frames) is None for frame, _ in frames)
 
 
-def _output_form(frames: Sequence[tuple[FrameType, int]]) -> str:
+def _output_form(frames: Frames) -> str:
     name = next(frame.f_code.co_name for frame, _ in frames if frame.f_locals.get("__ret__", frames) is None)
     return f"`{name}_output`"
 
@@ -116,12 +146,14 @@ def _walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
         trace = trace.tb_next
 
 
-def _location(frames: Sequence[tuple[FrameType, int]], directories: Sequence[Path]) -> Location | None:
+def _location(error: BaseException, frames: Frames, directories: Sequence[Path]) -> Location | None:
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return error.filename, error.lineno
     own = _inside([(frame.f_code.co_filename, line) for frame, line in reversed(frames)], directories)
     return own or _inside(_registration(frames), directories)
 
 
-def _registration(frames: Sequence[tuple[FrameType, int]]) -> list[Location]:
+def _registration(frames: Frames) -> list[Location]:
     """A registration runs later, in a task of the SDK's; the stack that asked for it is one of its variables."""
     traces = [frame.f_locals.get("stack_trace") for frame, _ in frames]
     return [place for trace in traces if isinstance(trace, StackTrace) for place in places(trace)]
@@ -146,13 +178,14 @@ def _callback(text: str, directories: Sequence[Path]) -> Location | None:
     return _inside(found[::-1], directories)
 
 
-def _constructed(frames: Sequence[tuple[FrameType, int]]) -> str:
-    """Return "Class name" of the innermost resource whose constructor was running."""
+def _constructed(frames: Frames) -> str:
+    """Return "Class name" of the innermost resource whose constructor or registration was running."""
     for frame, _ in reversed(frames):
         held: dict[str, Any] = frame.f_locals
-        resource = held.get("__self__", held.get("self"))
-        name = held.get("resource_name", held.get("name"))
-        if isinstance(resource, pulumi.Resource) and isinstance(name, str):
+        # `res` is what the SDK calls the resource in the task that registers it.
+        resource = held.get("__self__", held.get("self", held.get("res")))
+        name = held.get("resource_name", held.get("name", getattr(resource, "_name", None)))
+        if isinstance(resource, pulumi.Resource) and isinstance(name, str) and type(resource) is not Stack:
             return f"{type(resource).__name__} {name!r}"
     return ""
 

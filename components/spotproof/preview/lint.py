@@ -36,9 +36,11 @@ SHORT_ENUM: Final = 40
 _QUANTITIES: Final = frozenset(
     (
         *("requests", "limits", "hard", "capacity", "allocatable", "podFixed", "min", "max", "default"),
-        *("defaultRequest", "maxLimitRequestRatio", "sizeLimit", "divisor", "averageValue", "value"),
+        *("defaultRequest", "maxLimitRequestRatio", "sizeLimit", "divisor", "averageValue"),
     )
 )
+# A metric's `value` is a quantity; of an environment variable or a toleration it is text.
+_METRICS: Final = frozenset(("target", "current"))
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class _Place:
         """Return the place of one key of an object."""
         step = key if key.isidentifier() else json.dumps(key)
         path = f"{self.path}[{step}]" if step != key else f"{self.path}.{key}".lstrip(".")
-        return replace(self, path=path, key=key, quantity=self.quantity or key in _QUANTITIES)
+        quantity = key in _QUANTITIES or (key == "value" and self.key in _METRICS)
+        return replace(self, path=path, key=key, quantity=self.quantity or quantity)
 
     def item(self, index: int) -> "_Place":
         """Return the place of one item of a list."""

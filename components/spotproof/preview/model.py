@@ -1,5 +1,6 @@
 """What a preview is made of: values, resources, findings, violations; plain frozen records."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,8 +15,11 @@ Location: TypeAlias = tuple[str, int]
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 PROVIDER_TYPE_PREFIX: Final = "pulumi:providers:"
 REDACTED: Final = "[secret]"
-# A secret such as "1" or "no" would blank half of every report, and telling it gives nothing away.
-SHORTEST_REDACTED: Final = 4
+# A secret such as "1" or "no" would blank half of every report, and telling it gives nothing away. The Pulumi CLI
+# draws the line at the same length (sdk/go/common/util/logging, CreateFilter).
+SHORTEST_REDACTED: Final = 3
+ENCRYPTED: Final = "secret-that-only-pulumi-can-decrypt"
+"""Stands for a value encrypted in a stack file: a preview has no key and needs none."""
 
 
 class Unknown(Enum):
@@ -120,6 +124,8 @@ def redact(text: str, secrets: frozenset[str]) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= SHORTEST_REDACTED:
             text = text.replace(secret, REDACTED)
+            # As `repr` and JSON write a key of several lines.
+            text = text.replace(json.dumps(secret)[1:-1], REDACTED)
     return text
 
 
@@ -154,8 +160,8 @@ class Cost(Protocol):
         """Return plain JSON values."""
         ...
 
-    def lines(self) -> list[str]:
-        """Return lines for people."""
+    def lines(self, width: int) -> list[str]:
+        """Return lines for people, none longer than `width`."""
         ...
 
 

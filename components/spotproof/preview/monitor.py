@@ -96,10 +96,12 @@ class Monitor:
         self._invent = invent
         self._echo = echo
         self._registered: dict[str, _Registered] = {}
+        self._received: list[Struct] = []
         self._outputs: dict[str, struct_pb2.Struct] = {}
         self._transforms = Transforms()
 
     def RegisterResource(self, request: Request) -> _Answer:
+        self._received.append(request.object)
         urn = self.urn(request.parent, request.type, request.name)
         if self._transforms.any_for(request):
             _leave_the_loop()
@@ -132,6 +134,7 @@ class Monitor:
         return _Answer(urn, request.id if known else answer.id, answer.object)
 
     def RegisterResourceOutputs(self, request: resource_pb2.RegisterResourceOutputsRequest) -> empty_pb2.Empty:
+        self._received.append(request.outputs)
         self._outputs[request.urn] = request.outputs
         return empty_pb2.Empty()
 
@@ -183,6 +186,10 @@ class Monitor:
         qualified = token if chain in ("", STACK_TYPE) else f"{chain}${token}"
         return f"urn:pulumi:{self.stack}::{self.project}::{qualified}::{name}"
 
+    def secrets(self) -> frozenset[str]:
+        """Return every text that came marked secret, in refused registrations too."""
+        return frozenset(text for bag in self._received for text in wire.secret_texts(wire.decode(bag)))
+
     def close(self) -> None:
         """Close the channels to the program's callbacks."""
         self._transforms.close()
@@ -192,6 +199,7 @@ class Monitor:
         resources = tuple(self._resource(self._registered[urn]) for urn in sorted(self._registered))
         stack = next((r for r in resources if r.type == STACK_TYPE), None)
         outputs = stack.outputs if stack else {}
+        # What a transform wrote has not been received.
         marked = {text for r in resources for bag in (r.inputs, r.outputs) for text in wire.secret_texts(bag)}
         return Capture(
             project=self.project,
@@ -306,7 +314,8 @@ class Monitor:
 def _decoded(arguments: Mapping[str, object]) -> resource_pb2.ResourceInvokeResponse:
     from ruamel.yaml import YAML  # noqa: PLC0415  # 30 ms that few programs need
 
-    objects = [one for one in YAML(typ="safe", pure=True).load_all(str(arguments.get("text", ""))) if one]
+    documents = YAML(typ="safe", pure=True).load_all(str(arguments.get("text", "")))
+    objects = [wire.json_like(one) for one in documents if one]
     response = resource_pb2.ResourceInvokeResponse()
     getattr(response, "return").CopyFrom(wire.encode({"result": objects}))
     return response

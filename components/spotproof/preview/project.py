@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from spotproof.preview.model import ENCRYPTED
 from spotproof.preview.run import Configuration, Target
 from spotproof.settings.stack_file import read_stack_file, read_yaml
 
 PROJECT_FILES: Final = ("Pulumi.yaml", "Pulumi.yml", "Pulumi.json")
-ENCRYPTED: Final = "secret-that-only-pulumi-can-decrypt"
-"""Stands for a value encrypted in a stack file: a preview has no key and needs none."""
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -71,7 +70,12 @@ class Project:
                     f"stack {stack!r} is missing the configuration value {short!r} that Pulumi.yaml asks for"
                 )
             _check_type(stack, short, declared, value)
-            if isinstance(declared, Mapping) and declared.get("secret"):
+            if _must_be_encrypted(declared) and key in given and not _decrypted(value)[1]:
+                raise ProjectError(
+                    f"stack {stack!r}: configuration value {short!r} is in plain text, and Pulumi.yaml says that it is "
+                    f"secret. Encrypt it with `pulumi config set --secret {short}`"
+                )
+            if _must_be_encrypted(declared):
                 secrets.add(key)
             given[key] = value
         for key, value in given.items():
@@ -93,6 +97,8 @@ def load_project(directory: Path) -> Project:
         SettingsError: Pulumi.yaml cannot be read.
     """
     root = directory.resolve()
+    if not root.exists():
+        raise ProjectError(f"there is no folder {directory}")
     file = next((root / name for name in PROJECT_FILES if (root / name).is_file()), None)
     if file is None:
         raise ProjectError(f"there is no Pulumi.yaml in {directory}. Name a folder that has one with --program")
@@ -102,15 +108,22 @@ def load_project(directory: Path) -> Project:
         raise ProjectError(f"{file} has no `name`")
     runtime = document.get("runtime")
     language = runtime.get("name") if isinstance(runtime, Mapping) else runtime
+    if language is None:
+        raise ProjectError(f"{file} has no `runtime`. Write `runtime: python`")
     if language != "python":
         raise ProjectError(f"{file} is a project in {language}; only Python programs run here")
-    schema = document.get("config")
+    schema, stacks = document.get("config") or {}, document.get("stackConfigDir") or "."
+    if isinstance(schema, str):
+        # The CLI reads a bare path as what is called stackConfigDir now (sdk/go/common/workspace).
+        schema, stacks = {}, schema
+    if not isinstance(schema, Mapping):
+        raise ProjectError(f"{file}: `config` must map each key to its type or value")
     return Project(
         name=name,
         root=root,
         program=_program(root, document.get("main"), file),
-        stack_files=_stack_files(root / str(document.get("stackConfigDir") or ".")),
-        schema=schema if isinstance(schema, Mapping) else {},
+        stack_files=_stack_files(root / str(stacks)),
+        schema=schema,
     )
 
 
@@ -133,6 +146,17 @@ def _stack_files(directory: Path) -> dict[str, Path]:
     return {path.name.removeprefix("Pulumi.").removesuffix(path.suffix): path for path in found}
 
 
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        return text
+
+
+def _must_be_encrypted(declared: object) -> bool:
+    return isinstance(declared, Mapping) and bool(declared.get("secret"))
+
+
 def _default(declared: object) -> object:
     if not isinstance(declared, Mapping):
         return declared
@@ -144,10 +168,10 @@ def _check_type(stack: str, key: str, declared: object, value: object) -> None:
     if value is None or not isinstance(wanted, str) or wanted not in _TYPES:
         return
     plain, secret = _decrypted(value)
-    if secret or (wanted != "string" and isinstance(plain, str)):
-        return
-    fits = isinstance(plain, _TYPES[wanted]) and not (wanted in ("integer", "number") and isinstance(plain, bool))
-    if not fits:
+    # `pulumi config set` writes every value as text.
+    read = _parsed(plain) if wanted != "string" and isinstance(plain, str) else plain
+    fits = isinstance(read, _TYPES[wanted]) and not (wanted in ("integer", "number") and isinstance(read, bool))
+    if not (fits or secret):
         raise ProjectError(f"stack {stack!r}: configuration value {key!r} must be of type {wanted}")
 
 

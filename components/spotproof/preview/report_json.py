@@ -1,6 +1,7 @@
 """The report for machines: `spotproof.preview/1`, one object a stack."""
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -77,6 +78,9 @@ def shown(value: object, capture: Capture) -> object:  # noqa: PLR0911  # a tabl
             return [shown(item, capture) for item in value]
         case str():
             return capture.redact(value)
+        case float() if not math.isfinite(value):
+            # JSON has no word for it.
+            return str(value)
         case _:
             return UNKNOWN_MARK if value is UNKNOWN else value
 

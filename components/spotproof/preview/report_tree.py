@@ -1,15 +1,17 @@
 """The report for people: the resources as a tree, what was found, what it costs, and one line with the verdict."""
 
+import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Final
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from spotproof.preview.model import PROVIDER_TYPE_PREFIX, STACK_TYPE, Preview, Resource, Violation
+from spotproof.preview.model import PROVIDER_TYPE_PREFIX, STACK_TYPE, Message, Preview, Resource, Violation
 
 LEVELS: Final = ("mandatory", "advisory")
 _STYLES: Final = {"error": "bold red", "mandatory": "bold red", "warning": "yellow", "advisory": "yellow"}
@@ -17,13 +19,18 @@ _STYLES: Final = {"error": "bold red", "mandatory": "bold red", "warning": "yell
 UNATTENDED_WIDTH: Final = 120
 # Names of siblings are padded to one column, unless one of them is so long that it would push the types out.
 NAME_COLUMN: Final = 40
+# A line of the tree: a guide is 4 columns a level, and types are cut before names are.
+GUIDE: Final = 4
+SHORTEST_TYPE: Final = 16
 
 
 def write(previews: Sequence[Preview], file: IO[str]) -> None:
     """Write the report of every stack; coloured only where `file` is a terminal."""
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
-        console = Console(file=file, highlight=False, width=UNATTENDED_WIDTH)
+        # Rich reads COLUMNS itself where somebody set it.
+        width = None if os.environ.get("COLUMNS", "").isdigit() else UNATTENDED_WIDTH
+        console = Console(file=file, highlight=False, width=width)
     for number, preview in enumerate(previews):
         if number:
             console.print()
@@ -49,9 +56,9 @@ def _parts(preview: Preview, width: int) -> Iterator[RenderableType]:
     resources = preview.capture.resources
     modes = " and ".join(preview.modes)
     yield Text.assemble((preview.stack, "bold"), (f"  project {preview.project}, {modes} mode", "dim"))
-    yield _tree(preview)
+    yield _tree(preview, width)
     yield Text(_counts(resources), style="dim")
-    yield from _section("Messages", [_message(preview, m.severity, m.urn, m.text) for m in preview.capture.messages])
+    yield from _section("Messages", [line for m in preview.capture.messages for line in _message(preview, m, width)])
     yield from _section(
         "Lint",
         [
@@ -62,31 +69,56 @@ def _parts(preview: Preview, width: int) -> Iterator[RenderableType]:
     )
     yield from _policies(preview, width)
     if preview.cost is not None:
-        yield from _section("Cost", [Text(f"  {line}") for line in preview.cost.lines()])
+        yield from _section("Cost", [Text(f"  {line}") for line in preview.cost.lines(min(width, 81) - 2)])
     yield Text()
     yield Text(verdict(preview), style="bold red" if preview.failed else "bold green")
 
 
-def _tree(preview: Preview) -> Tree:
+def _tree(preview: Preview, width: int) -> Tree:
     children: dict[str, list[Resource]] = {}
     for resource in preview.capture.resources:
         children.setdefault(resource.parent, []).append(resource)
     roots = [r for r in children.get("", []) if r.type == STACK_TYPE]
     tree = Tree("", hide_root=True, guide_style="dim")
     for root in roots:
-        _grow(tree, root.urn, children)
+        _grow(tree, root.urn, children, width)
     return tree
 
 
-def _grow(tree: Tree, urn: str, children: dict[str, list[Resource]]) -> None:
+def _grow(tree: Tree, urn: str, children: dict[str, list[Resource]], width: int) -> None:
+    """Add what is below `urn`; `width` is what is left for one line there."""
     siblings = sorted(children.get(urn, []), key=lambda r: (r.urn not in children, r.type, r.name))
-    column = min(NAME_COLUMN, max((len(child.name) for child in siblings), default=0))
-    for child in siblings:
-        _grow(tree.add(_line(child, column)), child.urn, children)
+    names = _names(siblings, urn.rpartition("::")[2], width)
+    column = min(NAME_COLUMN, width - SHORTEST_TYPE, max(map(cell_len, names), default=0))
+    for child, name in zip(siblings, names, strict=True):
+        _grow(tree.add(_line(child, name, column, width)), child.urn, children, width - GUIDE)
 
 
-def _line(resource: Resource, column: int) -> Text:
-    marks = [
+def _names(siblings: Sequence[Resource], parent: str, width: int) -> list[str]:
+    """Return the names to show: where a line would not fit, without the parent's name that they begin with."""
+    longest = max((cell_len(f"{one.name}  {short_type(one.type)}") for one in siblings), default=0)
+    if longest <= width:
+        return [one.name for one in siblings]
+    return [f"…{one.name.removeprefix(parent)}" if one.name.startswith(f"{parent}-") else one.name for one in siblings]
+
+
+def _line(resource: Resource, name: str, column: int, width: int) -> Text:
+    """Return name, type and marks in `width` columns: the type gives way first, and the marks never."""
+    marks = " ".join(_marks(resource))
+    shown = _cut(name, max(column, width - SHORTEST_TYPE - len(marks)))
+    padded = shown + " " * (column - cell_len(shown))
+    line = Text(padded, "" if resource.custom else "bold", no_wrap=True, overflow="ellipsis")
+    room = width - line.cell_len - 2 - (len(marks) + 2 if marks else 0)
+    line.append(f"  {_cut(short_type(resource.type), max(SHORTEST_TYPE // 2, room))}", style="dim")
+    return line.append(f"  {marks}", style="cyan") if marks else line
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else f"{set_cell_size(text, max(width - 1, 1))}…"
+
+
+def _marks(resource: Resource) -> list[str]:
+    return [
         name
         for name, held in (
             ("protect", resource.protect),
@@ -97,10 +129,6 @@ def _line(resource: Resource, column: int) -> Text:
         )
         if held
     ]
-    style = "bold" if not resource.custom else ""
-    line = Text(no_wrap=True, overflow="ellipsis").append(resource.name.ljust(column), style=style)
-    line.append(f"  {short_type(resource.type)}", style="dim")
-    return line.append(f"  {' '.join(marks)}", style="cyan") if marks else line
 
 
 def short_type(token: str) -> str:
@@ -161,9 +189,13 @@ def _wrapped(text: str, width: int, style: str = "") -> list[Text]:
     return [Text(f"      {line}", style=style) for line in textwrap.wrap(text, max(20, width - 6))]
 
 
-def _message(preview: Preview, severity: str, urn: str, message: str) -> Text:
-    where = f"{_where(urn)}: " if urn else ""
-    return Text(f"  {severity}: {where}{preview.capture.redact(message).strip()}", style=_STYLES.get(severity, ""))
+def _message(preview: Preview, message: Message, width: int) -> list[Text]:
+    where = f"{_where(message.urn)}: " if message.urn else ""
+    first, *more = preview.capture.redact(message.text).strip().splitlines() or [""]
+    style = _STYLES.get(message.severity, "")
+    head = textwrap.wrap(f"{message.severity}: {where}{first}", max(20, width - 6), subsequent_indent="    ")
+    lines = [Text(f"  {line}", style=style) for line in head]
+    return [*lines, *(part for line in more for part in _wrapped(line, width, style))]
 
 
 def _where(urn: str) -> str:

@@ -4,29 +4,29 @@ import asyncio
 import contextlib
 import contextvars
 import gc
-import io
-import os
 import runpy
-import sys
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TextIO, TypeAlias
+from typing import Final, TypeAlias
 
 import pulumi.runtime
 from pulumi.runtime import config as pulumi_config
 from pulumi.runtime.stack import run_in_stack
 
-from spotproof.preview.errors import ProgramError, explain, is_wrong_shape
+from spotproof.preview import process
+from spotproof.preview.errors import ExitError, ProgramError, explain, is_wrong_shape
 from spotproof.preview.invented import invent
 from spotproof.preview.loop import Loop
-from spotproof.preview.model import Capture, Mode, redact
+from spotproof.preview.model import ENCRYPTED, Capture, Message, Mode
 from spotproof.preview.monitor import Engine, Monitor
 
 Program: TypeAlias = Path | Callable[[], None]
 """A directory with `__main__.py`, a file, or a function."""
 
 _OURS: Final = Path(__file__).resolve().parents[1]
+_STAND_INS: Final = {"int": "1", "float": "1", "bool": "true", "JSON object": "{}"}
+"""What the SDK asked a configuration value to be -> a text that is one."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,51 @@ def capture(program: Program, target: Target | None = None, mode: Mode = "unknow
         ProgramError: the program raised, would be refused by the engine, or waits for ever.
     """
     target = target or Target()
-    try:
-        return _once(program, target, mode, echo=True)
-    except ProgramError as error:
-        if not is_wrong_shape(error):
-            raise
-    return _once(program, target, mode, echo=False)
+    echo = True
+    while True:
+        try:
+            return _once(program, target, mode, echo=echo)
+        except ProgramError as error:
+            fitting = _with_fitting_stand_in(target, error.__cause__)
+            if fitting is not None:
+                target = fitting
+            elif echo and is_wrong_shape(error):
+                echo = False
+            else:
+                raise
+
+
+def _with_fitting_stand_in(target: Target, error: BaseException | None) -> Target | None:
+    """Return the target with a number for an encrypted value that the program reads as one; None: that was not it."""
+    values = target.configuration.values
+    if not isinstance(error, pulumi.ConfigTypeError) or values.get(error.key) != ENCRYPTED:
+        return None
+    values = {**values, error.key: _STAND_INS.get(error.expect_type, "1")}
+    return replace(target, configuration=replace(target.configuration, values=values))
 
 
 def _once(program: Program, target: Target, mode: Mode, *, echo: bool) -> Capture:
     monitor = Monitor(target.project, target.stack, invent if mode == "known" else None, echo=echo)
     engine = Engine()
+    path = program.resolve() if isinstance(program, Path) else None
+
+    def explained(error: BaseException) -> ProgramError:
+        own = [directory for directory in (_directory(program), target.root, _OURS) if directory]
+        return explain(error, own, target.configuration.secrets | monitor.secrets(), monitor.invokes)
+
+    def thread_failed(error: BaseException) -> None:
+        engine.messages.append(Message("warning", "", f"a thread of the program ended: {explained(error)}"))
+
     try:
-        with _process_kept(program, target.configuration.secrets), _collector_paused():
+        with process.kept(path, target.configuration.secrets, thread_failed), _collector_paused():
             contextvars.Context().run(_run, program, target, monitor, engine)
-    except Exception as error:
-        own = _directory(program)
-        raise explain(error, [d for d in (own, _OURS) if d], target.configuration.secrets, monitor.invokes) from error
+    except KeyboardInterrupt:
+        raise
+    except SystemExit as stop:
+        # Under `apply`, where even status 0 ends the program before it is complete.
+        raise explained(ExitError(stop)) from stop
+    except BaseException as error:
+        raise explained(error) from error
     finally:
         monitor.close()
     return monitor.capture(mode, engine.messages, target.configuration.secrets)
@@ -113,64 +141,13 @@ def _execute(program: Program) -> None:
             program()
     except SystemExit as stop:
         if stop.code not in (None, 0):
-            raise pulumi.RunError(f"the program ended itself with sys.exit({stop.code!r})") from stop
+            raise ExitError(stop) from stop
 
 
 def _directory(program: Program) -> Path | None:
     if not isinstance(program, Path):
         return Path(program.__code__.co_filename).parent if hasattr(program, "__code__") else None
     return (program if program.is_dir() else program.parent).resolve()
-
-
-class _Screen(io.TextIOBase):
-    """Where a program's prints go, without the configuration's secrets, as the Pulumi CLI shows them."""
-
-    def __init__(self, stream: TextIO, secrets: frozenset[str]) -> None:
-        self._stream = stream
-        self._secrets = secrets
-
-    def write(self, text: str, /) -> int:
-        self._stream.write(redact(text, self._secrets))
-        return len(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-
-@contextlib.contextmanager
-def _process_kept(program: Program, secrets: frozenset[str]) -> Generator[None]:
-    """Give the program the process it expects and take back what it changed: cwd, argv, path, modules, stdout."""
-    directory = _directory(program) if isinstance(program, Path) else None
-    cwd, argv, path, modules = Path.cwd(), sys.argv, list(sys.path), set(sys.modules)
-    environment = dict(os.environ)
-    try:
-        # The report may be JSON on stdout; what a program prints is for people.
-        screen = _Screen(sys.stderr, secrets)
-        with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
-            if directory is not None:
-                os.chdir(directory)
-                sys.argv = [str(program)]
-                sys.path.insert(0, str(directory))
-            yield
-    finally:
-        os.chdir(cwd)
-        sys.argv, sys.path[:] = argv, path
-        if dict(os.environ) != environment:
-            os.environ.clear()
-            os.environ.update(environment)
-        if directory is not None:
-            _forget(directory, modules)
-
-
-def _forget(directory: Path, before: set[str]) -> None:
-    """Drop the modules a program brought from its own directory: the next program has a `network.py` too."""
-    for name in set(sys.modules) - before:
-        module: Any = sys.modules[name]
-        file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
-        if file is None or "site-packages" in file or name.partition(".")[0] == "spotproof":
-            continue
-        if Path(file).is_relative_to(directory):
-            del sys.modules[name]
 
 
 @contextlib.contextmanager

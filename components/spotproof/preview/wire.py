@@ -4,6 +4,7 @@ The marks are fixed strings of the resource protocol (pulumi/pulumi sdk/go/commo
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, Final
 
 from google.protobuf import struct_pb2
@@ -31,6 +32,19 @@ def encode(values: Mapping[str, object]) -> struct_pb2.Struct:
     wire: dict[str, Any] = {key: _wire(value) for key, value in values.items()}
     struct.update(wire)
     return struct
+
+
+def json_like(value: object) -> object:
+    """Return what YAML gave as JSON has it: keys are text, and a date is the text it was written as."""
+    match value:
+        case dict():
+            return {str(key): json_like(item) for key, item in value.items()}
+        case list():
+            return [json_like(item) for item in value]
+        case date():
+            return value.isoformat()
+        case _:
+            return value
 
 
 def secret_texts(value: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from spotproof.settings import aws_instances
 from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.environment import Environment
-from spotproof.settings.errors import Problem
+from spotproof.settings.errors import Problem, shown
 from spotproof.settings.near import near, one_of
 from spotproof.settings.pools import Pool
 
@@ -40,7 +40,7 @@ def instance_types_exist(env: Environment) -> Iterator[Problem]:
                 guess = near(name, aws_instances.KNOWN_TYPES)
                 yield Problem(
                     key,
-                    f"is {name!r}, which is not the form of an EC2 instance type",
+                    f"is {shown(name)}, which is not the form of an EC2 instance type",
                     "Karpenter would find no offering, and pods would stay pending",
                     f"Write {guess}" if guess else "Write family.size, as in p4d.24xlarge",
                 )
@@ -56,7 +56,7 @@ def accelerators_are_what_the_types_have(env: Environment) -> Iterator[Problem]:
             guess = near(said.type, MEMORY_GIB)
             yield Problem(
                 f"pools[{index}].accelerator.type",
-                f"is {said.type!r}, which is not known",
+                f"is {shown(said.type)}, which is not known",
                 "its memory could not be compared between tiers",
                 f"Write {guess}" if guess else f"Write one of {one_of(MEMORY_GIB)}",
             )
@@ -124,7 +124,7 @@ def zones_belong_to_the_region(env: Environment) -> Iterator[Problem]:
         if not re.fullmatch(rf"{region}[a-z]", zone):
             yield Problem(
                 f"network.zones[{number}]",
-                f"is {zone!r}, which is no zone of {region}",
+                f"is {shown(zone)}, which is no zone of {region}",
                 "its subnet could not be made",
                 f"Write a zone as in {region}a",
             )
@@ -151,7 +151,7 @@ def zones_belong_to_the_region(env: Environment) -> Iterator[Problem]:
             if zone not in env.zones:
                 yield Problem(
                     f"pools[{index}].zones[{number}]",
-                    f"is {zone!r}, where this network has no subnet",
+                    f"is {shown(zone)}, where this network has no subnet",
                     "the pool could never launch a node there",
                     f"Write one of {one_of(env.zones)}",
                 )
@@ -167,7 +167,7 @@ def network_ranges_fit(env: Environment) -> Iterator[Problem]:
     network = _network(text)
     if network is None or str(network) != text:
         better = f"Write `cidr: {network}`" if network else "Write `cidr: 10.40.0.0/16`"
-        yield Problem(key, f"is {text!r}, which is not an IPv4 range", "no subnet could be cut from it", better)
+        yield Problem(key, f"is {shown(text)}, which is not an IPv4 range", "no subnet could be cut from it", better)
         return
     if not MIN_PREFIX <= network.prefixlen <= MAX_PREFIX:
         yield Problem(
@@ -207,7 +207,7 @@ def public_access_is_narrow(env: Environment) -> Iterator[Problem]:
         network = _network(text)
         if network is None or str(network) != text:
             better = f"Write {network}" if network else "Write your office's range, as in 203.0.113.0/24"
-            yield Problem(key, f"is {text!r}, which is not an IPv4 range", "EKS would refuse it", better)
+            yield Problem(key, f"is {shown(text)}, which is not an IPv4 range", "EKS would refuse it", better)
             continue
         if network.prefixlen == 0:
             yield Problem(

@@ -25,10 +25,16 @@ def check(resource: Resource, _config: Config) -> Iterator[str]:
             "nowhere to go. Add an on-demand tier at the end, or write maxFailures: -1 to wait for spot without bound."
         )
     mode = deadline_mode(resource)
-    if mode != "off":
+    if mode == "guard" and all(is_spot(tier) for tier in all_tiers):
         yield (
-            f"The deadline mode is {mode} and the last tier `{pool(last)}` is spot, so the guard has no capacity to "
-            "escape to and a dry spot market breaks the deadline. Add an on-demand tier at the end."
+            "The deadline mode is guard and every tier is spot, so the guard has no capacity to escape to and a dry "
+            "spot market breaks the deadline. Add an on-demand tier at the end."
+        )
+    if mode == "pace":
+        yield (
+            f"The deadline mode is pace and the last tier `{pool(last)}` is spot, so a job that has come down the list "
+            "has no on-demand tier to catch up on and a dry spot market breaks the deadline. "
+            "Add an on-demand tier at the end."
         )
 
 

@@ -15,6 +15,8 @@ from spotproof_policies.model import Config, EachResource, Policy, Resource
 from spotproof_policies.reading import at, words
 
 _KEY_ACTIONS = "kms:*"
+# The key policy that AWS itself writes for users of a key has them; all members of each are one right.
+_CLOSED_FAMILIES = frozenset({"kms:reencrypt*", "kms:generatedatakey*"})
 
 
 def check(resource: Resource, _config: Config) -> Iterator[str]:
@@ -33,11 +35,15 @@ def _statements(document: Mapping[str, Any]) -> Iterator[str]:
                 "it also allows what AWS adds tomorrow. List the actions that are needed under Action."
             )
         for action in words(at(statement, "Action")):
-            if "*" in action and not _hands_key_to_account(statement, action):
+            if "*" in action and not _let_through(statement, action):
                 yield (
                     f"The document's {label(statement)} allows `{action}`, so whoever takes over the "
                     "role gets actions that nobody meant to give. Write out each action that is needed."
                 )
+
+
+def _let_through(statement: Mapping[str, Any], action: str) -> bool:
+    return action.lower() in _CLOSED_FAMILIES or _hands_key_to_account(statement, action)
 
 
 def _hands_key_to_account(statement: Mapping[str, Any], action: str) -> bool:
@@ -51,7 +57,10 @@ POLICY = Policy(
     description="IAM documents allow actions by their full names, never by wildcard.",
     level="mandatory",
     severity="high",
-    remedy="Write each action out under Action; only `kms:*` for the account root in a key policy is let through.",
+    remedy=(
+        "Write each action out under Action; only `kms:ReEncrypt*`, `kms:GenerateDataKey*` and, for the account root "
+        "in a key policy, `kms:*` are let through."
+    ),
     url="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html",
     judges=EachResource((*IDENTITY_DOCUMENTS, *RESOURCE_DOCUMENTS), check),
 )

@@ -31,7 +31,31 @@ _EC2_READS = (
     "DescribeVpcs",
 )
 
+_AUTOSCALING_READS = (
+    "DescribeAutoScalingGroups",
+    "DescribeAutoScalingInstances",
+    "DescribeLaunchConfigurations",
+    "DescribeScalingActivities",
+    "DescribeTags",
+)
+
+_LOAD_BALANCING_READS = (
+    "DescribeListenerCertificates",
+    "DescribeListeners",
+    "DescribeLoadBalancerAttributes",
+    "DescribeLoadBalancers",
+    "DescribeRules",
+    "DescribeSSLPolicies",
+    "DescribeTags",
+    "DescribeTargetGroupAttributes",
+    "DescribeTargetGroups",
+    "DescribeTargetHealth",
+)
+
 _OTHERS = (
+    "cloudwatch:GetMetricData",
+    "cloudwatch:GetMetricStatistics",
+    "cloudwatch:ListMetrics",
     "cloudwatch:PutMetricData",
     "ecr:GetAuthorizationToken",
     "eks:DescribeAddonVersions",
@@ -39,9 +63,20 @@ _OTHERS = (
     "iam:ListInstanceProfiles",
     "pricing:DescribeServices",
     "pricing:GetProducts",
+    "route53:ListHostedZones",
+    "route53:ListHostedZonesByName",
     "s3:ListAllMyBuckets",
+    "secretsmanager:ListSecrets",
+    "ssm:DescribeParameters",
     "sts:GetCallerIdentity",
+    "xray:PutTelemetryRecords",
+    "xray:PutTraceSegments",
 )
 
-ACTIONS: Final = frozenset(action.lower() for action in (*(f"ec2:{read}" for read in _EC2_READS), *_OTHERS))
+_READS = {"ec2": _EC2_READS, "autoscaling": _AUTOSCALING_READS, "elasticloadbalancing": _LOAD_BALANCING_READS}
+
+ACTIONS: Final = frozenset(
+    action.lower()
+    for action in (*(f"{service}:{read}" for service, reads in _READS.items() for read in reads), *_OTHERS)
+)
 """In lower case: IAM compares actions without case."""

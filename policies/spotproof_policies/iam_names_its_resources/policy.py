@@ -49,7 +49,10 @@ POLICY = Policy(
     description="IAM documents name the resources they reach, except for actions that have no resource level.",
     level="mandatory",
     severity="high",
-    remedy="Write ARNs under Resource. Region, account and names are settings, so every ARN is known beforehand.",
+    remedy=(
+        "Write ARNs under Resource, made of region, account and name where the resource is not there yet. An action "
+        "that AWS lists without a resource type goes into `allowedActions` of this policy's configuration."
+    ),
     url="https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html",
     judges=EachResource((*IDENTITY_DOCUMENTS, _ROLE), check),
     config_schema={

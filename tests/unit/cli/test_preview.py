@@ -1,4 +1,8 @@
 import json
+import os
+import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -130,3 +134,72 @@ def test_a_key_beside_our_settings_is_refused_although_the_program_never_sees_it
     result = run(folder, "dev")
     assert result.exit_code == 1
     assert "spotproof:spto: is not a key of this program" in result.stderr
+
+
+def test_the_version_can_be_asked_for() -> None:
+    result = CliRunner().invoke(main.application(), ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"spotproof {metadata.version('spotproof')}\n")
+
+
+@pytest.mark.parametrize("text", ["[", "\x00"])
+def test_a_policy_configuration_that_is_not_json_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.undo()
+    config = folder / "policies.json"
+    config.write_text(text)
+    result = run(folder, "dev", "--policy-pack-config", str(config))
+    assert result.exit_code == 2
+    assert f"{config} is not JSON" in result.stderr
+
+
+def test_a_file_that_is_not_there_is_named_in_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    result = run(folder, "dev", "--policy-pack-config", str(folder / "nope.json"))
+    assert (result.exit_code, "nope.json: No such file" in result.stderr) == (2, True)
+
+
+def test_a_folder_is_no_output(folder: Path) -> None:
+    result = run(folder, "dev", "--output", str(folder))
+    assert (result.exit_code, "is a folder" in result.stderr) == (2, True)
+
+
+def test_an_output_that_is_no_file_is_written_to_and_never_replaced(folder: Path) -> None:
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run(folder, "dev", "--format", "json", "--output", str(pipe)).exit_code == 0
+        assert pipe.is_fifo()
+        assert json.loads(os.read(reader, 1 << 16))["stack"] == "dev"
+    finally:
+        os.close(reader)
+
+
+def test_an_output_that_is_a_link_stays_one(folder: Path) -> None:
+    (folder / "real.json").write_text("old")
+    (folder / "link.json").symlink_to("real.json")
+    run(folder, "dev", "--format", "json", "--output", str(folder / "link.json"))
+    assert (folder / "link.json").is_symlink()
+    assert json.loads((folder / "real.json").read_text())["stack"] == "dev"
+
+
+def test_a_stack_that_fails_is_in_the_report_of_all(folder: Path) -> None:
+    (folder / "__main__.py").write_text("import pulumi\nassert pulumi.get_stack() == 'dev', 'only dev'")
+    target = folder / "report.txt"
+    result = run(folder, "--all", "--output", str(target))
+    assert result.exit_code == 1
+    for text in (target.read_text(), result.stderr):
+        assert "dev: good" in text
+        assert "AssertionError: only dev" in text.splitlines()[-1]
+
+
+def test_a_terminal_without_utf8_gets_question_marks(folder: Path) -> None:
+    (folder / "__main__.py").write_text("import pulumi\npulumi.ComponentResource('a:b:C', 'b\u00fcro')")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    command_line = [sys.executable, "-c", "from spotproof.cli.main import run; run()", "preview", "dev"]
+    done = subprocess.run(
+        [*command_line, "--program", str(folder)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "b?ro" in done.stdout

@@ -1,6 +1,7 @@
 """What a stack costs: known things are added up, guesses are marked, unknown prices are named and count nowhere."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -128,3 +129,29 @@ def test_lines_fit_a_terminal() -> None:
     lines = cost(node_pool(["spot"], ["g6.xlarge"]), NODE_CLASS, resource("aws:eks/cluster:Cluster", "c")).lines()
 
     assert max(map(len, lines)) <= 79
+
+
+def test_lines_fit_a_narrow_terminal_too() -> None:
+    lines = cost(node_pool(["spot"], ["g6.xlarge"]), NODE_CLASS, resource("aws:eks/cluster:Cluster", "c")).lines(58)
+
+    assert max(map(len, lines)) <= 58
+
+
+def test_a_stack_without_pools_has_no_lines_about_them() -> None:
+    lines = cost(resource("aws:eks/cluster:Cluster", "c")).lines()
+
+    assert not [line for line in lines if "full" in line or "spot" in line or "on-demand" in line]
+    assert cost().lines() == []
+
+
+def test_a_default_provider_is_in_the_region_of_the_configuration() -> None:
+    nat = replace(resource("aws:ec2/natGateway:NatGateway", "n"), provider="")
+    capture = Capture("p", "s", "unknown", (nat,))
+    sources = [
+        charge.price.source
+        for region in ("eu-west-1", "us-east-1")
+        for charge in estimate(capture, load_prices(), region).idle
+        if charge.price
+    ]
+
+    assert ["price of" in source for source in sources] == [True, False]

@@ -184,3 +184,15 @@ def test_provider_inputs_are_judged_behind_their_json_text() -> None:
     assert found(lambda: aws.Provider("p", default_tags={"tagz": {"a": "b"}})) == [  # pyright: ignore[reportArgumentType, reportCallIssue]
         ("defaultTags.tagz", "unknown key 'tagz'; did you mean 'tags'?", "error")
     ]
+
+
+def test_a_number_as_an_environment_variable_is_named_and_as_a_metric_it_is_none() -> None:
+    container = {"name": "c", "image": "i", "env": [{"name": "A", "value": 1}]}
+    [(path, message, _)] = found(lambda: k8s.core.v1.Pod("p", spec={"containers": [container]}))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert path == "spec.containers[0].env[0].value"
+    assert message == "must be text, got a whole number: 1"
+
+    metric = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Value", "value": 3}}}
+    target = {"kind": "Deployment", "name": "d"}
+    spec = {"maxReplicas": 3, "scaleTargetRef": target, "metrics": [metric]}
+    assert found(lambda: k8s.autoscaling.v2.HorizontalPodAutoscaler("h", spec=spec)) == []  # pyright: ignore[reportArgumentType, reportCallIssue]

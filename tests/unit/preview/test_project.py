@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from spotproof.preview import Project, ProjectError, load_project
-from spotproof.preview.project import ENCRYPTED, UnknownStackError
+from spotproof.preview.model import ENCRYPTED
+from spotproof.preview.project import UnknownStackError
 
 
 def project(folder: Path, declared: str = "", **stacks: str) -> Project:
@@ -66,3 +67,56 @@ def test_a_project_in_another_language_is_refused(tmp_path: Path) -> None:
 def test_a_folder_without_a_project_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match=r"no Pulumi\.yaml"):
         load_project(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "good"),
+    [
+        ("integer", '"3"', True),
+        ("integer", '"big"', False),
+        ("integer", '"1.5"', False),
+        ("boolean", '"True"', True),
+        ("boolean", '"yes"', False),
+        ("array", '"[1]"', True),
+        ("object", '"[1]"', False),
+        ("string", '"3"', True),
+    ],
+)
+def test_a_value_written_as_text_is_of_the_declared_type(tmp_path: Path, kind: str, text: str, *, good: bool) -> None:
+    found = project(tmp_path, f"config: {{size: {{type: {kind}}}}}", dev=f"config: {{size: {text}}}")
+    if good:
+        assert found.target("dev").configuration.values
+    else:
+        with pytest.raises(ProjectError, match=f"'size' must be of type {kind}"):
+            found.target("dev")
+
+
+def test_a_secret_in_plain_text_is_an_error_that_does_not_quote_it(tmp_path: Path) -> None:
+    found = project(tmp_path, "config: {word: {type: string, secret: true}}", dev="config: {word: hunter2}")
+    with pytest.raises(ProjectError, match="pulumi config set --secret word") as caught:
+        found.target("dev")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_bare_path_as_config_is_the_folder_of_the_stacks(tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("")
+    (tmp_path / "Pulumi.yaml").write_text("name: demo\nruntime: python\nconfig: ./stacks\n")
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "Pulumi.qa.yaml").write_text("")
+    assert list(load_project(tmp_path).stack_files) == ["qa"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("name: demo\n", "has no `runtime`"), ("name: demo\nruntime: python\nconfig: [a]\n", "`config` must map")],
+)
+def test_a_project_file_of_another_shape_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "__main__.py").write_text("")
+    (tmp_path / "Pulumi.yaml").write_text(text)
+    with pytest.raises(ProjectError, match=message):
+        load_project(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match=r"there is no folder .*nowhere"):
+        load_project(tmp_path / "nowhere")

@@ -3,9 +3,12 @@ import json
 
 import pulumi
 import pulumi_aws as aws
+import pytest
 from pulumi import ResourceOptions
+from rich.cells import cell_len
 
 from spotproof.preview import Capture, Checks, Preview, Target, Violation, preview_stack
+from spotproof.preview.model import redact
 from spotproof.preview.report_json import document
 from spotproof.preview.report_tree import short_type, verdict, write
 
@@ -14,7 +17,8 @@ class FixedCost:
     def as_json(self) -> object:
         return {"usdPerHour": 1.5}
 
-    def lines(self) -> list[str]:
+    def lines(self, width: int) -> list[str]:
+        del width
         return ["1.50 USD per hour"]
 
 
@@ -87,3 +91,33 @@ def test_a_stack_without_findings_is_good() -> None:
 def test_a_type_is_shown_without_its_repetition() -> None:
     assert short_type("aws:ec2/vpc:Vpc") == "aws:ec2:Vpc"
     assert short_type("kubernetes:core/v1:Namespace") == "kubernetes:core/v1:Namespace"
+
+
+def nested() -> None:
+    parent = pulumi.ComponentResource("acme:storage:Store", "a-store-with-a-long-name")
+    name = "a-store-with-a-long-name-checkpoints"
+    aws.s3.BucketServerSideEncryptionConfiguration(
+        name, bucket="b", rules=[], opts=ResourceOptions(parent=parent, protect=True)
+    )
+    pulumi.log.info("first\n" + "word " * 40)
+
+
+def test_a_narrow_tree_keeps_ends_of_names_and_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    text = io.StringIO()
+    write([preview_stack(nested, Target(), checks=Checks(price=lambda _: FixedCost()))], text)
+    lines = text.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= 60
+    [line] = [line for line in lines if "…-checkpoints" in line]
+    assert "aws:s3:BucketServer" in line
+    assert line.endswith("  protect")
+    assert "  info: first" in lines
+
+
+def test_numbers_json_has_no_word_for_are_text() -> None:
+    found = preview_stack(lambda: pulumi.export("n", [float("nan"), float("inf")]), Target())
+    assert document(found)["outputs"] == {"n": ["nan", "inf"]}
+
+
+def test_a_secret_of_several_lines_is_found_in_its_escaped_form() -> None:
+    assert redact(repr("-----BEGIN\nkey"), frozenset({"-----BEGIN\nkey"})) == "'[secret]'"

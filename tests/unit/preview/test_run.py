@@ -1,6 +1,10 @@
 import asyncio
+import logging
 import os
+import subprocess
 import sys
+import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +15,7 @@ import pytest
 from pulumi import Alias, ResourceOptions
 
 from spotproof.preview import Capture, Configuration, ProgramError, Resource, Target, capture, loop
-from spotproof.preview.model import UNKNOWN, Mode, Secret
+from spotproof.preview.model import ENCRYPTED, UNKNOWN, Mode, Secret
 
 PREFIX = "urn:pulumi:dev::project::"
 
@@ -314,3 +318,162 @@ def test_configuration_does_not_leak_into_the_next_run() -> None:
 
     assert capture(program).outputs == {"size": "2"}
     assert capture(lambda: pulumi.export("size", pulumi.Config().get("size") or "unset")).outputs == {"size": "unset"}
+
+
+def encrypted(key: str) -> Target:
+    return Target(configuration=Configuration({key: ENCRYPTED}, frozenset({key})))
+
+
+def test_an_encrypted_number_is_read_as_one() -> None:
+    found = capture(
+        lambda: pulumi.export("size", pulumi.Config().require_secret_int("size")), encrypted("project:size")
+    )
+    assert found.outputs == {"size": Secret(1)}
+
+
+def test_code_that_chokes_on_an_encrypted_value_is_told_what_it_was_given() -> None:
+    error = failure(lambda: pulumi.Config().require_secret("word").apply(int) and None, encrypted("project:word"))
+    assert "withheld" in str(error)
+    assert "stand-in" in str(error)
+
+
+@pytest.mark.parametrize("raised", [GeneratorExit, asyncio.CancelledError, BaseException])
+def test_what_is_no_exception_by_name_is_an_error_too(raised: type[BaseException]) -> None:
+    def program() -> None:
+        raise raised
+
+    assert raised.__name__ in str(failure(program))
+
+
+def test_an_exit_under_apply_is_an_error_and_not_our_end() -> None:
+    error = failure(lambda: pulumi.Output.from_input(0).apply(sys.exit) and None)
+    assert "sys.exit(0)" in str(error)
+
+
+def test_a_keyboard_interrupt_stays_one() -> None:
+    def program() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        capture(program)
+
+
+class BrokenError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def test_an_exception_without_a_readable_text_is_named_by_its_type() -> None:
+    def program() -> None:
+        raise BrokenError
+
+    assert "BrokenError: no message" in str(failure(program))
+
+
+def test_a_syntax_error_names_its_own_file_and_line(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match=r"part\.py:2: SyntaxError"):
+        capture(write_program(tmp_path / "p", "import part", part="x = 1\ndef f(:\n"))
+
+
+@pytest.mark.parametrize("reading", ["require", "require_int"])
+def test_configuration_that_is_missing_or_wrong_names_key_and_line(reading: str) -> None:
+    target = Target(configuration=Configuration({"project:size": "big"} if reading == "require_int" else {}))
+    error = failure(lambda: getattr(pulumi.Config(), reading)("size"), target)
+    assert "project:size" in str(error)
+    assert f"{Path(__file__).name}:" in str(error)
+
+
+def test_a_low_level_call_that_blocks_names_its_token() -> None:
+    def program() -> None:
+        answer = pulumi.runtime.invoke("aws:index/getRegion:getRegion", {})
+        print(answer.value["name"])  # noqa: T201
+
+    assert "It called aws:index/getRegion:getRegion" in str(failure(program))
+
+
+def test_an_exception_of_a_registration_names_its_resource() -> None:
+    error = failure(lambda: aws.s3.Bucket("b", tags={1: "a"}) and None)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert "Bucket 'b'" in str(error)
+
+
+SECRET = "swordfish-of-the-program"  # noqa: S105
+
+
+def quoted_after_it_was_sent() -> None:
+    aws.ssm.Parameter("p", type="SecureString", value=pulumi.Output.secret(SECRET))
+    raise ValueError(SECRET)
+
+
+def quoted_by_a_transform() -> None:
+    def transform(args: pulumi.ResourceTransformArgs) -> None:
+        raise ValueError(str(args.props))
+
+    value = pulumi.Output.secret(SECRET)
+    aws.ssm.Parameter("p", type="SecureString", value=value, opts=ResourceOptions(transforms=[transform]))
+
+
+def quoted_as_a_name() -> None:
+    for _ in range(2):
+        aws.ssm.Parameter(SECRET, type="SecureString", value=pulumi.Output.secret(SECRET))
+
+
+def quoted_by_the_sdk() -> None:
+    aws.s3.Bucket("b", tags=pulumi.Output.secret({SECRET: object()}))  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+@pytest.mark.parametrize(
+    "program", [quoted_after_it_was_sent, quoted_by_a_transform, quoted_as_a_name, quoted_by_the_sdk]
+)
+def test_no_error_quotes_a_secret_of_the_program(program: Callable[[], None]) -> None:
+    assert SECRET not in str(failure(program))
+
+
+def test_a_thread_that_fails_is_a_warning_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def program() -> None:
+        thread = threading.Thread(target=lambda: 1 / 0)
+        thread.start()
+        thread.join()
+
+    [message] = capture(program).messages
+    assert message.severity == "warning"
+    assert "ZeroDivisionError" in message.text
+    assert capsys.readouterr().err == ""
+
+
+def test_filters_of_warnings_and_logging_are_taken_back() -> None:
+    def program() -> None:
+        warnings.simplefilter("always")
+        logging.basicConfig(level=logging.DEBUG, force=True)
+
+    before = (list(warnings.filters), logging.getLogger().level, list(logging.getLogger().handlers))
+    capture(program)
+    assert (list(warnings.filters), logging.getLogger().level, logging.getLogger().handlers) == before
+
+
+def test_a_program_has_an_output_as_python_gives_it(capfd: pytest.CaptureFixture[str]) -> None:
+    target = Target(configuration=Configuration({"project:word": "hunter2"}, frozenset({"project:word"})))
+
+    def program() -> None:
+        sys.stdout.buffer.write(b"bytes of hunter2\n")
+        assert not sys.stdout.isatty()
+        subprocess.run([sys.executable, "-c", "print('a child')"], check=True)
+
+    capture(program, target)
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines() == ["bytes of [secret]", "a child"]
+
+
+def test_a_module_beside_the_program_is_read_anew_for_every_stack(tmp_path: Path) -> None:
+    (tmp_path / "common.py").write_text("import pulumi\nSTACK = pulumi.get_stack()")
+    main = "import sys, pulumi\nsys.path.append('..')\nimport common\npulumi.export('x', common.STACK)"
+    program = write_program(tmp_path / "p", main)
+    assert [capture(program, Target(stack=stack)).outputs for stack in "ab"] == [{"x": "a"}, {"x": "b"}]
+
+
+def test_keys_and_dates_of_a_yaml_group_are_text_as_in_json() -> None:
+    def program() -> None:
+        text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {1: 2026-01-01}}"
+        k8s.yaml.ConfigGroup("g", yaml=[text])
+
+    assert named(capture(program), "x").inputs["data"] == {"1": "2026-01-01"}
