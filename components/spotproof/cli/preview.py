@@ -3,6 +3,7 @@
 import enum
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -241,5 +242,8 @@ def _print(file: IO[str], text: str | None, previews: "list[Preview]") -> None:
 
     if text is None:
         report_tree.write(previews, file)
-    else:
-        file.write(f"{text}\n")
+        return
+    if not str(getattr(file, "encoding", "utf-8")).lower().startswith("utf"):
+        # What the terminal cannot show is written as JSON's own escape, and nothing is lost.
+        text = re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], text)
+    file.write(f"{text}\n")

@@ -313,9 +313,14 @@ class Monitor:
 
 def _decoded(arguments: Mapping[str, object]) -> resource_pb2.ResourceInvokeResponse:
     from ruamel.yaml import YAML  # noqa: PLC0415  # 30 ms that few programs need
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
 
     documents = YAML(typ="safe", pure=True).load_all(str(arguments.get("text", "")))
-    objects = [wire.json_like(one) for one in documents if one]
+    try:
+        objects = [wire.json_like(one) for one in documents if one]
+    except YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"the text of a group of Kubernetes objects is not YAML: {reason}") from error
     response = resource_pb2.ResourceInvokeResponse()
     getattr(response, "return").CopyFrom(wire.encode({"result": objects}))
     return response

@@ -37,7 +37,8 @@ def preview_stack(
         ProgramError: the program cannot be previewed in one of `modes`.
     """
     checks = checks or Checks()
-    captures = [capture(program, target, mode) for mode in modes]
+    heard: set[str] = set()
+    captures = [capture(program, target, mode, heard) for mode in modes]
     shown = captures[0]
     found = [finding for one in captures for finding in _findings(one, checks)]
     said = [violation for one in captures for violation in _violations(one, checks)]

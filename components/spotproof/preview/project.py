@@ -122,7 +122,7 @@ def load_project(directory: Path) -> Project:
         name=name,
         root=root,
         program=_program(root, document.get("main"), file),
-        stack_files=_stack_files(root / str(stacks)),
+        stack_files=_stack_files(root, str(stacks), file),
         schema=schema,
     )
 
@@ -141,7 +141,12 @@ def _program(root: Path, main: object, file: Path) -> Path:
     return program
 
 
-def _stack_files(directory: Path) -> dict[str, Path]:
+def _stack_files(root: Path, named: str, file: Path) -> dict[str, Path]:
+    directory = root / named
+    if not directory.is_dir():
+        raise ProjectError(
+            f"{file}: stackConfigDir names {named}, and there is no such folder; no stack would be found"
+        )
     found = (path for path in sorted(directory.glob("Pulumi.*.*")) if path.suffix in (".yaml", ".yml", ".json"))
     return {path.name.removeprefix("Pulumi.").removesuffix(path.suffix): path for path in found}
 

@@ -53,20 +53,24 @@ class Target:
     configuration: Configuration = field(default_factory=Configuration)
 
 
-def capture(program: Program, target: Target | None = None, mode: Mode = "unknown") -> Capture:
+def capture(
+    program: Program, target: Target | None = None, mode: Mode = "unknown", heard: set[str] | None = None
+) -> Capture:
     """Run a program once and return what it registered.
 
     In "unknown" mode, ids and outputs that the inputs do not give are unknown, as at the first preview of a stack. In
-    "known" mode they are invented, so that code under `apply` runs.
+    "known" mode they are invented, so that code under `apply` runs. Lines in `heard` were printed by an earlier run
+    and are not shown again; what this one prints is added to it.
 
     Raises:
         ProgramError: the program raised, would be refused by the engine, or waits for ever.
     """
     target = target or Target()
+    heard = set() if heard is None else heard
     echo = True
     while True:
         try:
-            return _once(program, target, mode, echo=echo)
+            return _once(program, target, mode, heard, echo=echo)
         except ProgramError as error:
             fitting = _with_fitting_stand_in(target, error.__cause__)
             if fitting is not None:
@@ -86,7 +90,7 @@ def _with_fitting_stand_in(target: Target, error: BaseException | None) -> Targe
     return replace(target, configuration=replace(target.configuration, values=values))
 
 
-def _once(program: Program, target: Target, mode: Mode, *, echo: bool) -> Capture:
+def _once(program: Program, target: Target, mode: Mode, heard: set[str], *, echo: bool) -> Capture:
     monitor = Monitor(target.project, target.stack, invent if mode == "known" else None, echo=echo)
     engine = Engine()
     path = program.resolve() if isinstance(program, Path) else None
@@ -99,7 +103,7 @@ def _once(program: Program, target: Target, mode: Mode, *, echo: bool) -> Captur
         engine.messages.append(Message("warning", "", f"a thread of the program ended: {explained(error)}"))
 
     try:
-        with process.kept(path, target.configuration.secrets, thread_failed), _collector_paused():
+        with process.kept(path, target.configuration.secrets, heard, thread_failed), _collector_paused():
             contextvars.Context().run(_run, program, target, monitor, engine)
     except KeyboardInterrupt:
         raise

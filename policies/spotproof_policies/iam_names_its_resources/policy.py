@@ -6,7 +6,7 @@ from typing import Any
 from spotproof_policies.documents import IDENTITY_DOCUMENTS, allows, documents, inline_documents, label
 from spotproof_policies.iam_names_its_resources.no_resource_level import ACTIONS
 from spotproof_policies.model import Config, EachResource, Policy, Resource
-from spotproof_policies.reading import at, words
+from spotproof_policies.reading import at, table, words
 
 _ROLE = "aws:iam/role:Role"
 
@@ -28,7 +28,7 @@ def _statements(document: Mapping[str, Any], exempt: frozenset[str]) -> Iterator
                 f"The document's {called} allows everything but a list of resources (NotResource), so it reaches what "
                 "others create tomorrow. List the resources under Resource."
             )
-        if not any(_is_everything(resource) for resource in words(at(statement, "Resource"))):
+        if _is_narrowed(statement) or not any(map(_is_everything, words(at(statement, "Resource")))):
             continue
         nameable = sorted({action for action in words(at(statement, "Action")) if action.lower() not in exempt})
         if nameable:
@@ -37,6 +37,12 @@ def _statements(document: Mapping[str, Any], exempt: frozenset[str]) -> Iterator
                 "of other teams and stacks. Write their ARNs under Resource, or add the action to `allowedActions` "
                 "of this policy if AWS lists no resource type for it."
             )
+
+
+def _is_narrowed(statement: Mapping[str, Any]) -> bool:
+    """A tag that the resource has, or is made with, names whose it is where its ARN cannot."""
+    keys = {key.lower() for key in set(table(at(statement, "Condition", "StringEquals")))}
+    return any(mark in key for key in keys for mark in (":resourcetag/", ":requesttag/"))
 
 
 def _is_everything(resource: str) -> bool:

@@ -1,11 +1,31 @@
 """What restarts the jobs is not reclaimed together with them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from spotproof.vocabulary import SYSTEM_LABEL
+from spotproof.vocabulary import (
+    CAPACITY_LABEL,
+    EKS_CAPACITY_LABEL,
+    GKE_PROVISIONING_LABEL,
+    KARPENTER_CAPACITY_LABEL,
+    ON_DEMAND,
+    SYSTEM_LABEL,
+)
 from spotproof_policies.charts import HELM_RELEASE, NODE_SELECTORS, chart, values
 from spotproof_policies.model import Config, EachResource, Policy, Resource
 from spotproof_policies.reading import at, table
+
+_ON_DEMAND: Final = {
+    SYSTEM_LABEL: "true",
+    CAPACITY_LABEL: ON_DEMAND,
+    EKS_CAPACITY_LABEL: "ON_DEMAND",
+    KARPENTER_CAPACITY_LABEL: ON_DEMAND,
+    GKE_PROVISIONING_LABEL: "standard",
+}
+"""Label -> the value that only nodes have which nobody reclaims."""
+_KARPENTERS: Final = (CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL)
+# A managed node group chosen by name: what it buys is said there.
+_NODE_GROUP_LABEL: Final = "eks.amazonaws.com/nodegroup"
 
 
 def check(resource: Resource, _config: Config) -> Iterator[str]:
@@ -14,12 +34,21 @@ def check(resource: Resource, _config: Config) -> Iterator[str]:
     if name not in NODE_SELECTORS:
         return
     path = NODE_SELECTORS[name]
-    selector = table(at(values(resource), *path))
-    if SYSTEM_LABEL not in set(selector) or selector[SYSTEM_LABEL] != "true":
+    if not _is_pinned(table(at(values(resource), *path)), chart=name):
         yield (
             f"The operator {name} is not pinned to system nodes, so it may run on a spot node and go with the jobs "
-            f'that it should bring back. Write values.{".".join(path)}: {{{SYSTEM_LABEL}: "true"}}, in quotes.'
+            f'that it should bring back. Write values.{".".join(path)}: {{{SYSTEM_LABEL}: "true"}}, in quotes, or '
+            f"select on-demand nodes by {EKS_CAPACITY_LABEL} or {_NODE_GROUP_LABEL}."
         )
+
+
+def _is_pinned(selector: Mapping[str, Any], *, chart: str) -> bool:
+    keys = set(selector)
+    if _NODE_GROUP_LABEL in keys:
+        return True
+    # Karpenter on a node that it made itself can delete the node under its feet.
+    pinning = {key: word for key, word in _ON_DEMAND.items() if chart != "karpenter" or key not in _KARPENTERS}
+    return any(key in keys and selector[key] == word for key, word in pinning.items())
 
 
 POLICY = Policy(

@@ -194,12 +194,19 @@ def test_a_stack_that_fails_is_in_the_report_of_all(folder: Path) -> None:
         assert "AssertionError: only dev" in text.splitlines()[-1]
 
 
-def test_a_terminal_without_utf8_gets_question_marks(folder: Path) -> None:
+def test_a_terminal_without_utf8_gets_question_marks_and_json_its_escapes(folder: Path) -> None:
     (folder / "__main__.py").write_text("import pulumi\npulumi.ComponentResource('a:b:C', 'b\u00fcro')")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
     command_line = [sys.executable, "-c", "from spotproof.cli.main import run; run()", "preview", "dev"]
-    done = subprocess.run(
-        [*command_line, "--program", str(folder)], env=environment, capture_output=True, text=True, check=False
+    tree, report = (
+        subprocess.run(
+            [*command_line, "--program", str(folder), "--format", form],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for form in ("tree", "json")
     )
-    assert done.returncode == 0, done.stderr
-    assert "b?ro" in done.stdout
+    assert "b?ro" in tree
+    assert json.loads(report)["resources"][0]["name"] == "b\u00fcro"

@@ -120,3 +120,10 @@ def test_a_project_file_of_another_shape_is_refused(tmp_path: Path, text: str, m
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match=r"there is no folder .*nowhere"):
         load_project(tmp_path / "nowhere")
+
+
+def test_a_folder_of_stacks_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("")
+    (tmp_path / "Pulumi.yaml").write_text("name: demo\nruntime: python\nstackConfigDir: stakcs\n")
+    with pytest.raises(ProjectError, match="stackConfigDir names stakcs"):
+        load_project(tmp_path)
