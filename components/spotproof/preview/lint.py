@@ -100,6 +100,8 @@ def _resource(resource: Resource) -> Iterator[_Fault]:
     provider = resource.type.startswith(PROVIDER_TYPE_PREFIX)
     place = _Place(strict=resource.type.startswith("kubernetes:"), loose_names=provider)
     for key, value in resource.inputs.items():
+        if provider and key == "version":  # the engine's own
+            continue
         if key not in shape.types:
             yield _misspelt(key, shape, place)
         else:

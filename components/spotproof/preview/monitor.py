@@ -17,7 +17,16 @@ from pulumi.runtime.proto import alias_pb2, callback_pb2, engine_pb2, provider_p
 
 from spotproof.preview import wire
 from spotproof.preview.loop import BlockingCallError
-from spotproof.preview.model import STACK_TYPE, UNKNOWN, Capture, Location, Message, Mode, Resource
+from spotproof.preview.model import (
+    PROVIDER_TYPE_PREFIX,
+    STACK_TYPE,
+    UNKNOWN,
+    Capture,
+    Location,
+    Message,
+    Mode,
+    Resource,
+)
 from spotproof.preview.transforms import Transforms
 
 Struct: TypeAlias = struct_pb2.Struct
@@ -107,6 +116,7 @@ class Monitor:
             _leave_the_loop()
             request = self._transforms.apply(request, urn)
         self._inherit(request)
+        _write_version(request)
         self._keep(_Registered(request, urn))
         if request.remote:
             return _Answer(urn, "", struct_pb2.Struct())
@@ -309,6 +319,12 @@ class Monitor:
             f"urn:pulumi:{spec.stack or self.stack}::{spec.project or self.project}::{qualified}::"
             f"{spec.name or request.name}"
         )
+
+
+def _write_version(request: Request) -> None:
+    """The engine writes a provider's version into its inputs (seen with CLI 3.259: the one input we lacked)."""
+    if request.type.startswith(PROVIDER_TYPE_PREFIX) and request.version and "version" not in request.object:
+        request.object["version"] = request.version
 
 
 def _decoded(arguments: Mapping[str, object]) -> resource_pb2.ResourceInvokeResponse:

@@ -223,3 +223,11 @@ def test_keys_and_dates_of_a_yaml_group_are_text_as_in_json() -> None:
         k8s.yaml.ConfigGroup("g", yaml=[text])
 
     assert named(capture(program), "x").inputs["data"] == {"1": "2026-01-01"}
+
+
+def test_a_providers_version_is_among_its_inputs_as_the_engine_writes_it() -> None:
+    def program() -> None:
+        aws.Provider("there", region="us-east-1")
+
+    (provider,) = (one for one in capture(program).resources if one.type == "pulumi:providers:aws")
+    assert provider.inputs["version"] == provider.version != ""
