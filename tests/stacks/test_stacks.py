@@ -158,6 +158,15 @@ def test_below_1_36_the_admission_policy_is_not_rendered() -> None:
     assert [*older.lint, *older.policies] == []
 
 
+@pytest.mark.parametrize("operator", ["jobset", "kuberay", "gpuPlugin"])
+def test_an_operator_that_somebody_else_keeps_is_not_installed_and_not_missed(operator: str) -> None:
+    preview = preview_settings(settings_of("aws-dev") | {"operators": {operator: {"mode": "existing"}}})
+
+    assert [*preview.lint, *preview.policies] == []
+    charts = {resource.inputs["name"] for resource in of_type(preview, "kubernetes:helm.sh/v3:Release")}
+    assert len(charts) == 4
+
+
 def test_the_cloud_is_asked_for_nothing_but_the_spot_role_whose_answer_shapes_no_resource() -> None:
     preview = preview_of("aws-prod")
 

@@ -10,6 +10,7 @@ from spotproof_policies.reading import at, rows, text
 
 _WITH_PLUGIN = "bottlerocket"
 _WITHOUT_PLUGIN = "al2023"
+_ENVIRONMENT = "spotproof:aws:EksEnvironment"
 
 
 def check(stack: Stack, config: Config) -> Iterator[Finding]:
@@ -18,18 +19,20 @@ def check(stack: Stack, config: Config) -> Iterator[Finding]:
     if not families:
         return
     charts = _charts(stack)
+    elsewhere = config["installedElsewhere"] or _kept_by_somebody_else(stack)
     for pool in stack.of(KARPENTER_NODE_POOL):
         family = families.get(text(at(pool.props, "spec", "template", "spec", "nodeClassRef", "name")), "")
         view = read(pool)
         if family not in {_WITH_PLUGIN, _WITHOUT_PLUGIN} or not view.buys_gpus:
             continue
         plugins = [chart for chart in charts if may_land(values(chart), view.labels)]
-        if family == _WITHOUT_PLUGIN and not plugins and not config["installedElsewhere"]:
+        if family == _WITHOUT_PLUGIN and not plugins and not elsewhere:
             yield Finding(
                 pool,
                 "The AL2023 image of this GPU pool has the driver but no device plugin, and no chart of the stack "
                 "puts one there, so Karpenter buys nodes that never become ready. "
-                "Write `operators.gpuPlugin.mode: install`, or set installedElsewhere of this policy.",
+                "Write `operators.gpuPlugin.mode: install`, or existing where somebody else keeps it (in a program of "
+                "your own: installedElsewhere of this policy).",
             )
         if family == _WITH_PLUGIN and plugins:
             yield Finding(
@@ -38,6 +41,11 @@ def check(stack: Stack, config: Config) -> Iterator[Finding]:
                 "one already, so two plugins fight over the GPUs. Write `operators.gpuPlugin.mode: off`, or keep the "
                 "chart away from these nodes with values.nodeSelector or values.affinity.",
             )
+
+
+def _kept_by_somebody_else(stack: Stack) -> bool:
+    """Whether settings of ours say so; the component repeats them among its outputs."""
+    return any(at(one.props, "gpuPlugin") == "existing" for one in stack.of(_ENVIRONMENT))
 
 
 def _family(node_class: Resource) -> str:
@@ -60,12 +68,12 @@ POLICY = Policy(
     severity="high",
     remedy="Write `operators.gpuPlugin.mode`: install with AL2023 images, off with Bottlerocket.",
     url="https://github.com/NVIDIA/k8s-device-plugin",
-    judges=WholeStack((EC2_NODE_CLASS, KARPENTER_NODE_POOL, HELM_RELEASE), check),
+    judges=WholeStack((EC2_NODE_CLASS, KARPENTER_NODE_POOL, HELM_RELEASE, _ENVIRONMENT), check),
     config_schema={
         "installedElsewhere": {
             "type": "boolean",
             "default": False,
-            "description": "True when another program installs the plugin (`operators.gpuPlugin.mode: existing`).",
+            "description": "True when another program installs the plugin; our settings say so themselves.",
         }
     },
 )

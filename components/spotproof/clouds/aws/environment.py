@@ -72,7 +72,8 @@ class EksEnvironment(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         self.cluster = _Assembly(name, env, args.get("prices") or load_prices(), self, provider).build()
-        self.register_outputs(dict(self.cluster.exports))
+        # the plugin's mode is for policies: over the whole stack they see a component's outputs, never its inputs
+        self.register_outputs({**self.cluster.exports, "gpuPlugin": env.operators.gpu_plugin.mode})
 
 
 class _Assembly:
