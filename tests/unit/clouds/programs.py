@@ -108,16 +108,16 @@ def only(seen: Capture, kind: str) -> Resource:
 def waits_for(seen: Capture, later: Resource, sooner: Resource) -> bool:
     """Whether one resource depends on another, through others or as its parent's child."""
     by_urn = {one.urn: one for one in seen.resources}
-    todo, done = [later.urn], set[str]()
-    while todo:
-        urn = todo.pop()
+    to_visit, done = [later.urn], set[str]()
+    while to_visit:
+        urn = to_visit.pop()
         if urn == sooner.urn:
             return True
         if urn in done or urn not in by_urn:
             continue
         done.add(urn)
         one = by_urn[urn]
-        todo += [*one.dependencies, one.provider.rpartition("::")[0]]
+        to_visit += [*one.dependencies, one.provider.rpartition("::")[0]]
     return False
 
 
