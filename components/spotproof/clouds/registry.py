@@ -5,6 +5,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Protocol, cast
 
+import pulumi
+
 from spotproof.clouds.contract import Cluster
 from spotproof.prices import Prices
 from spotproof.settings import Environment
@@ -32,6 +34,19 @@ def provision(name: str, environment: Environment, prices: Prices) -> Cluster:
         name: Name of the stack; every name in the cloud holds it, so that environments share an account.
         environment: The validated settings.
         prices: What nodes cost; shown on pools and written into fallback policies.
+
+    Raises:
+        pulumi.RunError: the cloud's SDK is not installed.
     """
-    module, _, function = CLOUDS[environment.provider.cloud].partition(":")
-    return cast("Build", getattr(import_module(module), function))(name, environment, prices)
+    cloud = environment.provider.cloud
+    module, _, function = CLOUDS[cloud].partition(":")
+    try:
+        build = cast("Build", getattr(import_module(module), function))
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("pulumi_"):
+            raise
+        raise pulumi.RunError(
+            f"provider.cloud is {cloud}, and {error.name} is not installed, so nothing can be built. "
+            f"Run `pip install 'spotproof[{cloud}]'` in this environment."
+        ) from error
+    return build(name, environment, prices)

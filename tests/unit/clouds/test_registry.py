@@ -1,25 +1,16 @@
+"""A cloud's SDK is loaded when that cloud is built, and its absence says what to install."""
+
 import subprocess
 import sys
-from importlib import import_module
-from pathlib import Path
 
-import spotproof.clouds
-from spotproof.clouds.registry import CLOUDS
-from spotproof.settings.provider import PROVIDERS
+import pulumi
+import pytest
 
-FOLDER = Path(spotproof.clouds.__file__).parent
+from spotproof.clouds import registry
+from spotproof.prices import load_prices
+from spotproof.settings import clock, load_environment
 
-
-def test_table_and_folders_agree() -> None:
-    folders = {path.name for path in FOLDER.iterdir() if (path / "__init__.py").exists()}
-
-    assert set(CLOUDS) == folders == set(PROVIDERS)
-
-
-def test_every_line_names_a_function_that_is_there() -> None:
-    for line in CLOUDS.values():
-        module, _, function = line.partition(":")
-        assert callable(getattr(import_module(module), function))
+SMALLEST = {"provider": {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}}
 
 
 def test_no_cloud_is_loaded_before_it_is_built() -> None:
@@ -28,3 +19,24 @@ def test_no_cloud_is_loaded_before_it_is_built() -> None:
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert seen.stdout.strip() == "[]"
+
+
+def missing(name: str) -> object:
+    def importing(_module: str) -> object:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    return importing
+
+
+def test_a_missing_sdk_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "import_module", missing("pulumi_aws"))
+
+    with pytest.raises(pulumi.RunError, match=r"pip install 'spotproof\[aws\]'"):
+        registry.provision("dev", load_environment(SMALLEST, today=clock.today()), load_prices())
+
+
+def test_another_missing_module_is_a_fault_of_ours_and_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "import_module", missing("spotproof.clouds.aws.nowhere"))
+
+    with pytest.raises(ModuleNotFoundError):
+        registry.provision("dev", load_environment(SMALLEST, today=clock.today()), load_prices())
