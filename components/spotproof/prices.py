@@ -32,11 +32,20 @@ EVERY_REGION: Final = "*"
 
 @dataclass(frozen=True)
 class Price:
-    """USD per hour of one thing, where the figure is from, and whether it is a guess for this place."""
+    """USD per hour of one thing, and where the figure is from.
+
+    `guessed` marks a spot price that is a share of on-demand, `borrowed` a price of another region.
+    """
 
     usd_per_hour: float
     source: str
-    assumed: bool = False
+    guessed: bool = False
+    borrowed: bool = False
+
+    @property
+    def assumed(self) -> bool:
+        """Whether nobody has seen this price in this place."""
+        return self.guessed or self.borrowed
 
 
 @dataclass(frozen=True)
@@ -63,16 +72,16 @@ class Prices:
         if row is None:
             return None
         if capacity != SPOT:
-            return Price(row.usd_per_hour, row.source, borrowed)
+            return Price(row.usd_per_hour, row.source, borrowed=borrowed)
         if row.spot_usd_per_hour is not None:
-            return Price(row.spot_usd_per_hour, row.source, borrowed)
+            return Price(row.spot_usd_per_hour, row.source, borrowed=borrowed)
         share = f"{ASSUMED_SPOT_SHARE:.2f} of on-demand ({row.source})"
-        return Price(round(row.usd_per_hour * ASSUMED_SPOT_SHARE, 6), share, assumed=True)
+        return Price(round(row.usd_per_hour * ASSUMED_SPOT_SHARE, 6), share, guessed=True, borrowed=borrowed)
 
     def service(self, cloud: str, region: str, item: str) -> Price | None:
         """One unit of a service, as `vpc/nat-gateway`; None where nothing is known of it."""
         row, borrowed = self._row(cloud, region, item)
-        return Price(row.usd_per_hour, row.source, borrowed) if row else None
+        return Price(row.usd_per_hour, row.source, borrowed=borrowed) if row else None
 
     def cheapest(self, cloud: str, region: str, instance_types: Iterable[str], capacity: Capacity) -> Price | None:
         """The cheapest of several types: what Karpenter takes first, and what a tier is compared by."""
@@ -103,6 +112,11 @@ class PriceLine(Settings):
     service: str | None = Field(default=None, description="Something else.", examples=["vpc/nat-gateway"])
     usd_per_hour: Usd = Field(description="On-demand price, USD per hour.", examples=[21.96])
     spot_usd_per_hour: Usd | None = Field(default=None, description="Spot price, USD per hour.", examples=[7.7])
+
+    @property
+    def item(self) -> str:
+        """What is priced: a node's type or a service."""
+        return self.instance_type or self.service or ""
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
@@ -142,16 +156,26 @@ def load_prices(path: Path | None = None) -> Prices:
         file = PriceFile.model_validate(raw, by_alias=True, by_name=False)
     except ValidationError as error:
         raise SettingsError(explain(error, raw, PriceFile), path.name) from error
-    rows = dict(_table().rows)
-    for index, line in enumerate(file.prices):
-        item = line.instance_type or line.service or ""
-        if line.service is not None and line.spot_usd_per_hour is not None:
-            key = f"prices[{index}].spotUsdPerHour"
-            problem = Problem(key, "is set on a service", "services have no spot price", "Remove it")
-            raise SettingsError([problem], path.name)
-        row = Row(line.usd_per_hour, line.spot_usd_per_hour, f"{file.source} {file.as_of}")
-        rows[file.cloud, line.region or EVERY_REGION, item] = row
-    return Prices(rows)
+    _refuse_spot_services(file, path.name)
+    everywhere = {line.item for line in file.prices if line.region is None}
+    # a line without a region is meant everywhere, also where the table has a region's own price
+    kept = {key: row for key, row in _table().rows.items() if not (key[0] == file.cloud and key[2] in everywhere)}
+    source = f"{file.source} {file.as_of}"
+    own = {
+        (file.cloud, line.region or EVERY_REGION, line.item): Row(line.usd_per_hour, line.spot_usd_per_hour, source)
+        for line in file.prices
+    }
+    return Prices(kept | own)
+
+
+def _refuse_spot_services(file: PriceFile, source: str) -> None:
+    problems = [
+        Problem(f"prices[{index}].spotUsdPerHour", "is set on a service", "services have no spot price", "Remove it")
+        for index, line in enumerate(file.prices)
+        if line.service is not None and line.spot_usd_per_hour is not None
+    ]
+    if problems:
+        raise SettingsError(problems, source)
 
 
 @cache

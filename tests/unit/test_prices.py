@@ -74,6 +74,18 @@ def test_a_prices_file_overrides_the_table_in_every_region(tmp_path: Path) -> No
     assert [price.usd_per_hour for price in nat if price] == [0.04, 0.045]
 
 
+def test_a_line_without_a_region_comes_before_the_tables_own_price_of_a_region(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(FILE + "  - {region: us-east-2, instanceType: p4d.24xlarge, usdPerHour: 17}\n")
+    prices = load_prices(file)
+
+    found = {region: prices.node("aws", region, "p4d.24xlarge", "on-demand") for region in ("us-east-1", "us-east-2")}
+    assert {region: price and price.usd_per_hour for region, price in found.items()} == {
+        "us-east-1": 18.5,
+        "us-east-2": 17,
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [

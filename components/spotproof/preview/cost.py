@@ -8,7 +8,7 @@ from typing import Final
 
 from spotproof.clouds.charges import Billed, ByUse, Charge, Ledger, PoolCharge, bill
 from spotproof.preview.model import Capture
-from spotproof.prices import Price, Prices, load_prices
+from spotproof.prices import ASSUMED_SPOT_SHARE, Price, Prices, load_prices
 from spotproof.vocabulary import ON_DEMAND, SPOT
 
 PROVIDER: Final = "pulumi:providers:"
@@ -91,9 +91,9 @@ class CostEstimate:
 
     def _notes(self) -> Iterator[str]:
         prices = [item.price for item in (*self.idle, *self.pools) if item.price]
-        if any(price.assumed and "of on-demand" in price.source for price in prices):
-            yield "* no spot price known: 0.35 of on-demand assumed; a prices file overrides it"
-        if any("price of" in price.source for price in prices):
+        if any(price.guessed for price in prices):
+            yield f"* no spot price known: {ASSUMED_SPOT_SHARE:.2f} of on-demand assumed; a prices file overrides it"
+        if any(price.borrowed for price in prices):
             yield "~ price of another region, as the table has none of this one"
         if self.unpriced:
             yield f"without a price, not counted: {', '.join(self.unpriced)}"
@@ -168,8 +168,7 @@ def _pool_line(pool: PoolCharge) -> _Line:
 
 
 def _marks(price: Price) -> str:
-    spot = "*" if price.assumed and "of on-demand" in price.source else ""
-    return f"{spot}{'~' if 'price of' in price.source else ''}"
+    return f"{'*' if price.guessed else ''}{'~' if price.borrowed else ''}"
 
 
 def _charge(charge: Charge) -> dict[str, object]:

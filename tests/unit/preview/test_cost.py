@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -155,3 +156,29 @@ def test_a_default_provider_is_in_the_region_of_the_configuration() -> None:
     ]
 
     assert ["price of" in source for source in sources] == [True, False]
+
+
+def test_the_words_of_a_prices_file_are_never_taken_for_a_guess(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(
+        "asOf: 2026-11-01\nsource: price of the month, a tenth of on-demand\n"
+        "prices: [{instanceType: g6.xlarge, usdPerHour: 1, spotUsdPerHour: 0.1}]"
+    )
+    pool = node_pool(["spot"], ["g6.xlarge"])
+
+    found = estimate(Capture("p", "s", "unknown", (AWS, pool)), load_prices(file))
+
+    assert found.pools[0].price is not None
+    assert not found.pools[0].price.assumed
+    assert not [line for line in found.lines() if line.startswith(("*", "~")) or line.endswith(("*", "~"))]
+
+
+def test_a_guess_and_a_price_of_elsewhere_are_marked_each_in_its_own_way() -> None:
+    elsewhere = replace(AWS, inputs={"region": "eu-west-1"})
+
+    lines = estimate(
+        Capture("p", "s", "unknown", (elsewhere, node_pool(["spot"], ["g6.xlarge"]))), load_prices()
+    ).lines()
+
+    assert any(" *~" in line for line in lines)
+    assert [line[0] for line in lines if line.startswith(("* ", "~ "))] == ["*", "~"]

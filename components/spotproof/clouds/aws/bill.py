@@ -1,6 +1,7 @@
 """What AWS resources cost per hour. Pure: reads plain inputs, imports no SDK."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -150,7 +151,8 @@ def _pool_disk(spec: object, ledger: Ledger) -> float:
 def _with_disk(node: Price | None, disk: Price | None, gib: float) -> Price | None:
     if node is None or disk is None:
         return node
-    return Price(node.usd_per_hour + disk.usd_per_hour * gib, node.source, node.assumed or disk.assumed)
+    usd = node.usd_per_hour + disk.usd_per_hour * gib
+    return replace(node, usd_per_hour=usd, borrowed=node.borrowed or (disk.borrowed and gib > 0))
 
 
 BILLS: Final[Mapping[str, Bill]] = MappingProxyType(
