@@ -5,7 +5,7 @@ its date and source, and every environment can bring its own.
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -156,7 +156,8 @@ def load_prices(path: Path | None = None) -> Prices:
         file = PriceFile.model_validate(raw, by_alias=True, by_name=False)
     except ValidationError as error:
         raise SettingsError(explain(error, raw, PriceFile), path.name) from error
-    _refuse_spot_services(file, path.name)
+    if problems := list(_problems(file)):
+        raise SettingsError(problems, path.name)
     everywhere = {line.item for line in file.prices if line.region is None}
     # a line without a region is meant everywhere, also where the table has a region's own price
     kept = {key: row for key, row in _table().rows.items() if not (key[0] == file.cloud and key[2] in everywhere)}
@@ -168,14 +169,17 @@ def load_prices(path: Path | None = None) -> Prices:
     return Prices(kept | own)
 
 
-def _refuse_spot_services(file: PriceFile, source: str) -> None:
-    problems = [
-        Problem(f"prices[{index}].spotUsdPerHour", "is set on a service", "services have no spot price", "Remove it")
-        for index, line in enumerate(file.prices)
-        if line.service is not None and line.spot_usd_per_hour is not None
-    ]
-    if problems:
-        raise SettingsError(problems, source)
+def _problems(file: PriceFile) -> Iterator[Problem]:
+    """Lines that each are a price and together are not: a service has no spot price, and one thing has one price."""
+    first: dict[tuple[str | None, str], int] = {}
+    for index, line in enumerate(file.prices):
+        key = f"prices[{index}]"
+        if line.service is not None and line.spot_usd_per_hour is not None:
+            yield Problem(f"{key}.spotUsdPerHour", "is set on a service", "services have no spot price", "Remove it")
+        before = first.setdefault((line.region, line.item), index)
+        if before != index:
+            what = f"prices {line.item} a second time, after prices[{before}]"
+            yield Problem(key, what, "one of the two would silently win", "Keep one of them")
 
 
 @cache

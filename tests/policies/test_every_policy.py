@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from spotproof.preview.model import UNKNOWN, Resource, Violation
-from spotproof.preview.policy_run import NOTE, run_policies
+from spotproof.preview.model import NOTE, UNKNOWN, Resource, Violation
+from spotproof.preview.policy_run import run_policies
 from spotproof_policies.model import EachResource, Policy
 from spotproof_policies.registry import POLICIES
 from tests.policies.cases import FOLDER, Case, cases, leaves_unknown, one_changed

@@ -10,9 +10,9 @@ import pytest
 from pulumi.runtime.proto import analyzer_pb2 as wire
 
 from spotproof.preview import policy_run
-from spotproof.preview.model import Resource
+from spotproof.preview.model import NOTE, Resource
 from spotproof.preview.policy_config import resolve
-from spotproof.preview.policy_run import NOTE, run_policies
+from spotproof.preview.policy_run import run_policies
 from spotproof.preview.project import load_project
 from spotproof.preview.run import capture
 from spotproof_policies.model import Policy

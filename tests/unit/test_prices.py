@@ -94,6 +94,7 @@ def test_a_line_without_a_region_comes_before_the_tables_own_price_of_a_region(t
         ("asOf: 2026-11-01\nprices: [{instanceType: a, usdPerHour: -1}]", "prices[0].usdPerHour"),
         ("asOf: 2026-11-01\nprices: [{instanceTyp: a, usdPerHour: 1}]", "prices[0].instanceTyp"),
         ("asOf: 2026-11-01\nprices: [{service: a/b, usdPerHour: 1, spotUsdPerHour: 1}]", "prices[0].spotUsdPerHour"),
+        ("asOf: 2026-11-01\nprices: [{service: a, usdPerHour: 1}, {service: a, usdPerHour: 2}]", "prices[1]"),
         ("asOf: 2026-11-01\nprices: {", "prices.yaml"),
     ],
 )

@@ -1,7 +1,7 @@
 """What a preview is made of: values, resources, findings, violations; plain frozen records."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, Protocol, TypeAlias
@@ -12,6 +12,8 @@ Severity: TypeAlias = Literal["error", "warning"]
 Location: TypeAlias = tuple[str, int]
 """A file (absolute path) and a line in it."""
 
+NOTE: Final = "note"
+"""Level of what says that a policy could not judge a value that is not known yet. It is never a violation."""
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 PROVIDER_TYPE_PREFIX: Final = "pulumi:providers:"
 REDACTED: Final = "[secret]"
@@ -181,7 +183,3 @@ class Preview:
     def failed(self) -> bool:
         """Whether anything found here must stop a deployment."""
         return any(f.severity == "error" for f in self.lint) or any(v.level == "mandatory" for v in self.policies)
-
-
-Judge: TypeAlias = Callable[[Capture, Mapping[str, object]], list[Violation]]
-Estimator: TypeAlias = Callable[[Capture], Cost]

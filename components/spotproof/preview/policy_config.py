@@ -4,11 +4,11 @@ Shape: policy name -> level, or an object with `enforcementLevel` and the policy
 `all` sets the level of every policy that has none of its own.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from spotproof.settings.near import near
 from spotproof_policies.model import Policy
 
 LEVELS: Final = ("advisory", "mandatory", "disabled")
@@ -99,5 +99,5 @@ def _refused(policy: Policy, properties: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _nearest(word: str, known: Mapping[str, object] | Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean `{close[0]}`?" if close else ""
+    guess = near(word, known)
+    return f" Did you mean `{guess}`?" if guess else ""

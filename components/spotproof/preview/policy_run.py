@@ -16,15 +16,12 @@ from pulumi_policy.policy import (
     _PolicyAnalyzerServicer as Servicer,  # pyright: ignore[reportPrivateUsage]  # the one faithful way to run a policy
 )
 
-from spotproof.preview.model import Asset, Reference, Resource, Secret, Violation
+from spotproof.preview.model import NOTE, Asset, Reference, Resource, Secret, Violation
 from spotproof.preview.policy_config import PolicySettings, resolve
 from spotproof.preview.wire import encode
 from spotproof_policies.adapter import pulumi_policies
 from spotproof_policies.model import EachResource, Policy, WholeStack
 from spotproof_policies.registry import POLICIES
-
-NOTE: Final = "note"
-"""Level of what says that a policy could not judge a value that is not known yet. It is never a violation."""
 
 _PACK: Final = "spotproof"
 _COULD_NOT_RUN: Final = "can't run policy "

@@ -5,12 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from spotproof.preview.lint import lint_inputs
-from spotproof.preview.model import MODES, Capture, Cost, Finding, Mode, Preview, Violation
+from spotproof.preview.model import MODES, NOTE, Capture, Cost, Finding, Mode, Preview, Violation
 from spotproof.preview.run import Program, Target, capture
 from spotproof.preview.schemas import Kind, Schema, check_objects
-
-NOTE = "note"
-
 
 _S = TypeVar("_S", Finding, Violation)
 

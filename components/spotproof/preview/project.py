@@ -3,7 +3,6 @@
 The CLI merges and validates configuration, the SDK never does (pulumi/pulumi pkg/workspace, sdk/go/common/workspace).
 """
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Final
 
 from spotproof.preview.model import ENCRYPTED
 from spotproof.preview.run import Configuration, Target
+from spotproof.settings.near import near
 from spotproof.settings.stack_file import read_stack_file, read_yaml
 
 PROJECT_FILES: Final = ("Pulumi.yaml", "Pulumi.yml", "Pulumi.json")
@@ -129,8 +129,8 @@ def load_project(directory: Path) -> Project:
 
 def unknown_name(kind: str, name: str, known: Mapping[str, object]) -> str:
     """Return the sentence for a name nobody knows: the nearest known one, and all of them."""
-    near = difflib.get_close_matches(name, known, n=1)
-    suggestion = f" Did you mean {near[0]}?" if near else ""
+    guess = near(name, known)
+    suggestion = f" Did you mean {guess}?" if guess else ""
     return f"there is no {kind} {name!r}.{suggestion} Known: {', '.join(sorted(known)) or 'none'}"
 
 

@@ -5,7 +5,6 @@ and a field no schema names is silently pruned by the API server, which here is 
 (`x-kubernetes-validations`) need the API server and are not judged.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +14,8 @@ from typing import Any, Final, TypeAlias
 
 from spotproof.preview.model import UNKNOWN, Capture, Finding, Secret
 from spotproof.preview.wire import holds_unknown
+from spotproof.settings.errors import shown
+from spotproof.settings.near import near
 
 Schema: TypeAlias = Mapping[str, Any]
 Kind: TypeAlias = tuple[str, str]
@@ -96,13 +97,13 @@ def _faults(value: object, schema: Schema, path: str, *, secret: bool = False) -
         if not schema.get("nullable") and "type" in schema:
             yield _Fault(path, "must not be null")
         return
-    shown = "a secret value" if secret else _shown(value)
+    told = "a secret value" if secret else shown(value)
     if not _has_type(value, schema):
         wanted = "a whole number or text" if _mark(schema, "int-or-string") else _article(schema["type"])
-        yield _Fault(path, f"must be {wanted}, got {shown}")
+        yield _Fault(path, f"must be {wanted}, got {told}")
         return
     for broken in _constraints(value, schema):
-        yield _Fault(path, f"{broken}, got {shown}" if not isinstance(value, (dict, list)) else broken)
+        yield _Fault(path, f"{broken}, got {told}" if not isinstance(value, (dict, list)) else broken)
     if isinstance(value, dict):
         yield from _fields(value, schema, path, secret=secret)
     elif isinstance(value, list) and "items" in schema:
@@ -121,10 +122,8 @@ def _fields(value: dict[str, object], schema: Schema, path: str, *, secret: bool
         elif isinstance(others, Mapping):
             yield from _faults(item, others, _join(path, key), secret=secret)
         elif not keeps and not (_mark(schema, "embedded-resource") and key in _SERVER_FIELDS):
-            near = difflib.get_close_matches(key, properties, n=1)
-            advice = (
-                f"did you mean {near[0]!r}?" if near else f"known fields: {', '.join(sorted(properties)) or 'none'}"
-            )
+            guess = near(key, properties)
+            advice = f"did you mean {guess!r}?" if guess else f"known fields: {', '.join(sorted(properties)) or 'none'}"
             yield _Fault(_join(path, key), f"unknown field {key!r}, which the API server would drop; {advice}")
     for key in schema.get("required", []):
         if key not in value:
@@ -144,7 +143,7 @@ def _combined(value: object, schema: Schema, path: str) -> Iterator[_Fault]:
             choices = " | ".join(sorted({"+".join(part.get("required", ["..."])) for part in parts}))
             yield _Fault(path, f"must fit {'one' if name == 'anyOf' else 'exactly one'} of the alternatives {choices}")
     if "not" in schema and not any(_faults(value, _narrowing(schema["not"]), path)):
-        yield _Fault(path, f"must not be as in {_shown(schema['not'])}")
+        yield _Fault(path, f"must not be as in {shown(schema['not'])}")
 
 
 def _narrowing(part: Schema) -> Schema:
@@ -154,8 +153,8 @@ def _narrowing(part: Schema) -> Schema:
 
 def _constraints(value: object, schema: Schema) -> Iterator[str]:
     if "enum" in schema and value not in schema["enum"]:
-        near = difflib.get_close_matches(str(value), [str(one) for one in schema["enum"]], n=1)
-        hint = f" (nearest: {near[0]})" if near else ""
+        guess = near(str(value), map(str, schema["enum"]))
+        hint = f" (nearest: {guess})" if guess else ""
         yield f"must be one of {', '.join(map(str, schema['enum']))}{hint}"
     for keyword, broken in _LIMITS.items():
         limit = schema.get(keyword)
@@ -219,11 +218,6 @@ def _article(wanted: str) -> str:
 def _join(path: str, key: str) -> str:
     step = key if re.fullmatch(r"[\w-]+", key) else json.dumps(key)
     return f"{path}.{step}" if path and step == key else f"{path}[{step}]" if step != key else key
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004
 
 
 def _plain(value: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from spotproof.preview.model import UNKNOWN, Asset, Reference, Resource, Secret
+from spotproof.preview.model import NOTE, UNKNOWN, Asset, Reference, Resource, Secret
 from spotproof.preview.policy_config import PolicyConfigError
-from spotproof.preview.policy_run import NOTE, run_policies
+from spotproof.preview.policy_run import run_policies
 from spotproof_policies.model import Config, EachResource, Finding, Policy, Stack, WholeStack
 from spotproof_policies.model import Resource as Judged
 
