@@ -56,12 +56,14 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     # Pulumi prints a help text in place of an output in an f-string, unless it is told to raise.
     os.environ.setdefault("PULUMI_ERROR_OUTPUT_STRING", "true")
+    from spotproof.prices import load_prices  # noqa: PLC0415
+
     if output is not None:
         _check_output(output)
     project = _or_usage_error(lambda: _project(program))
     names = _chosen(project, stacks or [], all_stacks=all_stacks)
     checks = _or_usage_error(lambda: _checks(policy_pack_config))
-    table = _or_usage_error(lambda: _prices(prices)) if prices else None
+    table = _or_usage_error(lambda: load_prices(prices)) if prices else None
     modes: tuple[Mode, ...] = ("unknown", "known") if mode is ModeChoice.both else (mode.value,)
     previews: list[Preview] = []
     failures: dict[str, str] = {}
@@ -108,6 +110,7 @@ def _pricer(project: "Project", name: str, table: "Prices | None") -> "Callable[
         SettingsError: the stack file holds settings of ours that cannot work.
     """
     from spotproof.preview import cost  # noqa: PLC0415
+    from spotproof.prices import load_prices  # noqa: PLC0415
     from spotproof.settings import ENVIRONMENT_KEY, clock, load_stack, read_stack_file  # noqa: PLC0415
 
     file = project.stack_files.get(name)
@@ -116,15 +119,9 @@ def _pricer(project: "Project", name: str, table: "Prices | None") -> "Callable[
     if file and ENVIRONMENT_KEY in config:
         env = load_stack(config, today=clock.today(), source=file.name)
         own = file.parent / env.prices if env.prices else None
-    known = table or cost.load(own)
+    known = table or load_prices(own)
     region = config.get("aws:region")
     return lambda capture: cost.estimate(capture, known, region if isinstance(region, str) else "")
-
-
-def _prices(file: Path) -> "Prices":
-    from spotproof.preview import cost  # noqa: PLC0415
-
-    return cost.load(file)
 
 
 def _failures() -> tuple[type[Exception], ...]:

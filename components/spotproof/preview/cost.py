@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
 from spotproof.clouds.charges import Billed, ByUse, Charge, Ledger, PoolCharge, bill
 from spotproof.preview.model import Capture
-from spotproof.prices import ASSUMED_SPOT_SHARE, Price, Prices, load_prices
+from spotproof.prices import ASSUMED_SPOT_SHARE, Price, Prices
 from spotproof.vocabulary import ON_DEMAND, SPOT
 
 PROVIDER: Final = "pulumi:providers:"
@@ -16,15 +15,6 @@ PROVIDER: Final = "pulumi:providers:"
 AMOUNTS: Final = 30
 WIDEST: Final = 42
 NARROWEST: Final = 16
-
-
-def load(path: Path | None) -> Prices:
-    """The prices to estimate with: those of this release, a prices file's lines before them.
-
-    Raises:
-        SettingsError: the file cannot be read, or its prices are not prices.
-    """
-    return load_prices(path)
 
 
 @dataclass(frozen=True)

@@ -123,16 +123,17 @@ class _Assembly:
             f"{name}-fallback", env, placing, pulumi.ResourceOptions.merge(self._opts(control_plane), inside)
         )
         self._workspaces(bucket, control_plane, [nodes, *pools])
+        store = CheckpointStore(bucket.uri)
         return Cluster(
             kubernetes_provider=control_plane.kubernetes_provider,
             pools=placing,
             system_scheduling=SYSTEM,
-            checkpoints=CheckpointStore(bucket.uri),
+            checkpoints=store,
             workspaces={one.namespace: one.service_account for one in env.workspaces},
             provides=frozenset({GPU_PLUGIN} if env.provider.ami_alias.startswith("bottlerocket@") else ()),
             ready=[nodes],
             lifetime=control_plane.resource,
-            exports=self._exports(bucket),
+            exports=self._exports(store),
         )
 
     def _opts(self, *waits_for: pulumi.Resource) -> pulumi.ResourceOptions:
@@ -274,16 +275,16 @@ class _Assembly:
             price=self.prices.cheapest("aws", self.names.region, pool.instance_types, pool.capacity),
         )
 
-    def _exports(self, bucket: CheckpointBucket) -> dict[str, pulumi.Input[object]]:
+    def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:
         return {
             "clusterName": self.names.cluster,
             "region": self.names.region,
             "configureKubectl": f"aws eks update-kubeconfig --region {self.names.region} --name {self.names.cluster}",
-            "checkpointUri": bucket.uri,
+            "checkpointUri": store.uri,
             "pools": [pool.name for pool in self.env.pools],
             "fallbackPolicies": [policy.name for policy in self.env.fallback_policies],
             "workspaces": {
-                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{bucket.uri}/{one.namespace}/"}
+                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{store.prefix(one.namespace)}/"}
                 for one in self.env.workspaces
             },
         }
