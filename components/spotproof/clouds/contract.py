@@ -7,33 +7,23 @@ from typing import Final
 import pulumi
 import pulumi_kubernetes as k8s
 
+from spotproof.manifests.scheduling import Placement
 from spotproof.prices import Price
 from spotproof.settings import Accelerator
-from spotproof.vocabulary import Toleration
 
 GPU_PLUGIN: Final = "gpu-plugin"
 """In `Cluster.provides` where the nodes bring NVIDIA's device plugin: a second one would register the same GPUs."""
 
 
 @dataclass(frozen=True)
-class Scheduling:
+class Scheduling(Placement):
     """How a pod lands on a pool, and on no other; what it finds there and what that costs.
 
     `price` is the cheapest instance type's; None where no table knows any of them.
     """
 
-    node_selector: Mapping[str, str]
-    tolerations: tuple[Toleration, ...]
     accelerator: Accelerator | None = None
     price: Price | None = None
-
-
-@dataclass(frozen=True)
-class SystemScheduling:
-    """How an operator lands on nodes that nobody reclaims and no pool owns."""
-
-    node_selector: Mapping[str, str]
-    tolerations: tuple[Toleration, ...]
 
 
 @dataclass(frozen=True)
@@ -51,14 +41,15 @@ class CheckpointStore:
 class Cluster:
     """A cluster that is ready for operators.
 
-    `workspaces` maps a namespace to the service account its jobs run as. `provides` names what need not be installed.
-    `ready` must exist before an operator's pods can run. `lifetime` is the resource whose end takes everything inside
-    the cluster along: an operator deleted with it stays until the last custom resource that has its finalizer is gone.
+    `system_scheduling` is how an operator lands on nodes that nobody reclaims and no pool owns. `workspaces` maps a
+    namespace to the service account its jobs run as. `provides` names what need not be installed. `ready` must exist
+    before an operator's pods can run. `lifetime` is the resource whose end takes everything inside the cluster along:
+    an operator deleted with it stays until the last custom resource that has its finalizer is gone.
     """
 
     kubernetes_provider: k8s.Provider
     pools: Mapping[str, Scheduling]
-    system_scheduling: SystemScheduling
+    system_scheduling: Placement
     checkpoints: CheckpointStore
     workspaces: Mapping[str, str]
     provides: frozenset[str]

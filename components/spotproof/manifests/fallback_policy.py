@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from spotproof.manifests.fallback_model import (
     NO_PRICE,
@@ -14,7 +14,9 @@ from spotproof.manifests.fallback_model import (
 )
 from spotproof.manifests.fallback_rules import OF_A_TIER, OF_A_TOLERATION, OF_TIERS, Rules, of_the_name
 from spotproof.manifests.metadata import metadata
+from spotproof.manifests.scheduling import Placement
 from spotproof.manifests.structural import Schema, structural
+from spotproof.prices import Price
 from spotproof.settings.fallback import FallbackPolicy, Tier
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import API_GROUP, API_VERSION, Manifest
@@ -31,45 +33,12 @@ READ: Final = ["get", "list", "watch"]
 WRITE: Final = ["create", "delete", "deletecollection", "patch", "update"]
 
 
-class SchedulingLike(Protocol):
-    """How a pod gets onto a pool; a cloud's own class or `manifests.scheduling.Scheduling`."""
-
-    @property
-    def node_selector(self) -> Mapping[str, str]:
-        """Labels of the pool's nodes."""
-        ...
-
-    @property
-    def tolerations(self) -> Sequence[Mapping[str, str]]:
-        """What the pool's taints ask for."""
-        ...
-
-
-class PriceLike(Protocol):
-    """What one node of a pool costs."""
-
-    @property
-    def usd_per_hour(self) -> float:
-        """USD per node hour."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """Where the figure is from."""
-        ...
-
-    @property
-    def assumed(self) -> bool:
-        """Whether it was derived from another price instead of seen."""
-        ...
-
-
 def resolve_tiers(
     policy: FallbackPolicy,
     *,
     pools: Mapping[str, Pool],
-    scheduling: Mapping[str, SchedulingLike],
-    price: Callable[[Pool], PriceLike | None],
+    scheduling: Mapping[str, Placement],
+    price: Callable[[Pool], Price | None],
 ) -> tuple[ResolvedTier, ...]:
     """The policy's tiers with everything their readers need, in the policy's order.
 
@@ -84,7 +53,7 @@ def resolve_tiers(
     )
 
 
-def _resolved(tier: Tier, pool: Pool, scheduling: SchedulingLike, price: PriceLike | None) -> ResolvedTier:
+def _resolved(tier: Tier, pool: Pool, scheduling: Placement, price: Price | None) -> ResolvedTier:
     accelerator = pool.accelerator and TierAccelerator(
         type=pool.accelerator.type, count=pool.accelerator.count, memory_gib=pool.accelerator.memory_gib
     )
@@ -101,7 +70,7 @@ def _resolved(tier: Tier, pool: Pool, scheduling: SchedulingLike, price: PriceLi
     )
 
 
-def _price_source(price: PriceLike | None) -> str:
+def _price_source(price: Price | None) -> str:
     if price is None:
         return NO_PRICE
     mark = ", assumed" if price.assumed else ""

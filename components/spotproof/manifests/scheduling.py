@@ -18,8 +18,8 @@ from spotproof.vocabulary import (
 
 
 @dataclass(frozen=True)
-class Scheduling:
-    """How a pod gets onto one pool, and onto no other."""
+class Placement:
+    """How a pod gets onto certain nodes, and onto no others."""
 
     node_selector: Mapping[str, str]
     tolerations: tuple[Toleration, ...]
@@ -52,9 +52,9 @@ def pool_tolerations(pool: Pool, spot_taint: Taint = SPOT_TAINT) -> list[Tolerat
     return [*spot, *gpu]
 
 
-def scheduling(pool: Pool, spot_taint: Taint = SPOT_TAINT) -> Scheduling:
+def placement(pool: Pool, spot_taint: Taint = SPOT_TAINT) -> Placement:
     """Selector and tolerations for the pool; arguments as pool_taints.
 
     The selector is the pool's name alone, so that a job moves between tiers by the change of one value.
     """
-    return Scheduling({POOL_LABEL: pool.name}, tuple(pool_tolerations(pool, spot_taint)))
+    return Placement({POOL_LABEL: pool.name}, tuple(pool_tolerations(pool, spot_taint)))

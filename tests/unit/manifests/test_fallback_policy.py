@@ -1,6 +1,5 @@
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from spotproof.manifests.fallback_policy import aggregate_roles, crd, fallback_policy, read_policy, resolve_tiers
-from spotproof.manifests.scheduling import scheduling
+from spotproof.manifests.scheduling import placement
+from spotproof.prices import Price
 from spotproof.settings import Environment
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import POOL_LABEL
@@ -19,14 +19,8 @@ from tests.unit.manifests.samples import Json, environment
 SCHEMA = schema_of(crd())
 
 
-@dataclass(frozen=True)
-class Price:
-    usd_per_hour: float
-    source: str = "a list of 2026-11-01"
-    assumed: bool = False
-
-
-PRICES = {"a100-spot": Price(7.7, assumed=True), "a100": Price(21.96)}
+LIST = "a list of 2026-11-01"
+PRICES = {"a100-spot": Price(7.7, LIST, guessed=True), "a100": Price(21.96, LIST)}
 
 
 def pools_of(*names: str) -> list[Json]:
@@ -64,7 +58,7 @@ def env_of(*policies: Json) -> Environment:
 
 def rendered(env: Environment, price: Callable[[Pool], Price | None] = price_of) -> list[Any]:
     pools = {pool.name: pool for pool in env.pools}
-    where = {name: scheduling(pool) for name, pool in pools.items()}
+    where = {name: placement(pool) for name, pool in pools.items()}
     return [
         fallback_policy(policy, tiers=resolve_tiers(policy, pools=pools, scheduling=where, price=price))
         for policy in env.fallback_policies
@@ -102,7 +96,7 @@ def test_a_price_nobody_knows_is_left_out_and_said() -> None:
 
 
 def test_an_assumed_price_says_so_however_long_its_source() -> None:
-    (manifest,) = rendered(env_of(LEAST), lambda _: Price(1.0, "x" * 500, assumed=True))
+    (manifest,) = rendered(env_of(LEAST), lambda _: Price(1.0, "x" * 500, guessed=True))
     assert manifest["spec"]["tiers"][0]["priceSource"].endswith("x, assumed")
     assert errors(SCHEMA, manifest) == []
 
@@ -197,15 +191,15 @@ def test_every_policy_fits_the_crd_and_comes_back(
     ]
     tiers[-1]["maxFailures"] = -1
     env = environment(pools=pools_of(*names), fallbackPolicies=[{"name": "p", "tiers": tiers}])
-    (manifest,) = rendered(env, lambda _: None if usd is None else Price(usd))
+    (manifest,) = rendered(env, lambda _: None if usd is None else Price(usd, LIST))
     assert errors(SCHEMA, manifest) == []
     assert [tier["pool"] for tier in manifest["spec"]["tiers"]] == names
     read = read_policy(manifest)
     assert tuple(read.tiers[: len(names)]) == resolve_tiers(
         env.fallback_policies[0],
         pools={pool.name: pool for pool in env.pools},
-        scheduling={pool.name: scheduling(pool) for pool in env.pools},
-        price=lambda _: None if usd is None else Price(usd),
+        scheduling={pool.name: placement(pool) for pool in env.pools},
+        price=lambda _: None if usd is None else Price(usd, LIST),
     )
 
 

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 
-from spotproof.manifests.scheduling import pool_taints, scheduling
+from spotproof.manifests.scheduling import placement, pool_taints
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import (
     AKS_SPOT_TAINT,
@@ -23,12 +23,12 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 
 def test_a_job_selects_a_pool_by_its_name_alone() -> None:
-    assert scheduling(pool()).node_selector == {POOL_LABEL: "aws-spot-g4dn-metal"}
+    assert placement(pool()).node_selector == {POOL_LABEL: "aws-spot-g4dn-metal"}
 
 
 @given(pools())
 def test_a_pools_tolerations_are_just_those_its_taints_need(pool: Pool) -> None:
-    taints, tolerations = pool_taints(pool), scheduling(pool).tolerations
+    taints, tolerations = pool_taints(pool), placement(pool).tolerations
     assert len(tolerations) == len(taints)
     assert all(any(tolerates(each, taint) for each in tolerations) for taint in taints)
 
@@ -41,11 +41,11 @@ def test_the_constant_set_of_job_templates_tolerates_every_pool(pool: Pool) -> N
 @pytest.mark.parametrize("own", [SPOT_TAINT, GKE_SPOT_TAINT, AKS_SPOT_TAINT])
 def test_a_cloud_with_a_spot_taint_of_its_own_gets_that_one(own: Taint) -> None:
     assert pool_taints(pool(), own) == [own, GPU_TAINT]
-    assert tolerates(scheduling(pool(), own).tolerations[0], own)
+    assert tolerates(placement(pool(), own).tolerations[0], own)
 
 
 def test_what_is_handed_out_is_nobody_elses() -> None:
     pool_taints(pool())[0]["key"] = "changed"
-    scheduling(pool()).tolerations[0]["key"] = "changed"
+    placement(pool()).tolerations[0]["key"] = "changed"
     assert pool_taints(pool()) == [SPOT_TAINT, GPU_TAINT]
-    assert scheduling(pool()).tolerations[0]["key"] == SPOT_TAINT["key"]
+    assert placement(pool()).tolerations[0]["key"] == SPOT_TAINT["key"]

@@ -20,7 +20,7 @@ from spotproof.clouds.aws.service_linked_role import SpotServiceLinkedRole
 from spotproof.clouds.aws.workspace_identity import WorkspaceIdentity
 from spotproof.clouds.contract import GPU_PLUGIN, CheckpointStore, Cluster, Scheduling
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
-from spotproof.manifests.scheduling import scheduling
+from spotproof.manifests.scheduling import placement
 from spotproof.manifests.workspaces import members_group
 from spotproof.prices import Prices, load_prices
 from spotproof.settings import Environment, Pool, clock, load_environment
@@ -267,7 +267,7 @@ class _Assembly:
             WorkspaceObjects(f"{self.name}-{one.namespace}", one, self._opts(*waits_for))
 
     def _scheduling(self, pool: Pool) -> Scheduling:
-        placing = scheduling(pool)
+        placing = placement(pool)
         return Scheduling(
             node_selector=placing.node_selector,
             tolerations=placing.tolerations,

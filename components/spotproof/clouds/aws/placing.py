@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from spotproof.clouds.contract import SystemScheduling
+from spotproof.manifests.scheduling import Placement
 from spotproof.vocabulary import SYSTEM_LABEL
 
 SYSTEM_TAINT_KEY: Final = "CriticalAddonsOnly"
@@ -10,4 +10,4 @@ SYSTEM_TAINT_KEY: Final = "CriticalAddonsOnly"
 
 SYSTEM_LABELS: Final = {SYSTEM_LABEL: "true"}
 
-SYSTEM: Final = SystemScheduling(SYSTEM_LABELS, ({"key": SYSTEM_TAINT_KEY, "operator": "Exists"},))
+SYSTEM: Final = Placement(SYSTEM_LABELS, ({"key": SYSTEM_TAINT_KEY, "operator": "Exists"},))
