@@ -50,18 +50,28 @@ class Charge:
 
 @dataclass(frozen=True)
 class PoolCharge:
-    """A node pool when it is full: `nodes` of the dearest of its types, disk included.
+    """A node pool when it is full: `nodes` of the dearest of its types, disk included; None: nothing limits it.
 
     `on_demand` is the same node bought on-demand; `unpriced` are types of the pool without a price.
     """
 
     pool: str
     capacity: Capacity
-    nodes: int
+    nodes: int | None
     instance_type: str
     price: Price | None
     on_demand: Price | None
     unpriced: tuple[str, ...] = ()
+
+    @property
+    def full_usd(self) -> float | None:
+        """USD per hour with every node; None where a price or the limit is missing, which is never zero."""
+        return None if self.price is None or self.nodes is None else self.price.usd_per_hour * self.nodes
+
+    @property
+    def full_on_demand_usd(self) -> float | None:
+        """The same nodes bought on-demand."""
+        return None if self.on_demand is None or self.nodes is None else self.on_demand.usd_per_hour * self.nodes
 
 
 @dataclass(frozen=True)

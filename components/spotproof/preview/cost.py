@@ -33,7 +33,7 @@ class CostEstimate:
 
     def full_usd(self, capacity: str) -> float:
         """All pools of one capacity with every node they may have."""
-        return sum(_full(pool.price, pool.nodes) for pool in self.pools if pool.capacity == capacity)
+        return sum(pool.full_usd or 0 for pool in self.pools if pool.capacity == capacity)
 
     def as_json(self) -> dict[str, object]:
         """The `cost` of a JSON preview; amounts are USD per hour."""
@@ -73,7 +73,7 @@ class CostEstimate:
             yield _pool_line(pool)
         spot, on_demand = self.full_usd(SPOT), self.full_usd(ON_DEMAND)
         yield _Line("everything full", self.idle_usd + spot + on_demand)
-        yield _Line("  of it spot pools", spot, "", sum(_full(p.on_demand, p.nodes) for p in self._spot_pools()))
+        yield _Line("  of it spot pools", spot, "", sum(p.full_on_demand_usd or 0 for p in self._spot_pools()))
         yield _Line("  of it on-demand pools", on_demand)
 
     def _spot_pools(self) -> Iterator[PoolCharge]:
@@ -101,9 +101,7 @@ def estimate(capture: Capture, prices: Prices, region: str = "") -> CostEstimate
     return CostEstimate(
         idle=tuple(_merged([charge for charge in charges if charge.price])),
         pools=tuple(sorted(pools, key=lambda pool: (pool.capacity != SPOT, pool.pool))),
-        unpriced=tuple(
-            sorted({charge.what for charge in charges if not charge.price} | {t for p in pools for t in p.unpriced})
-        ),
+        unpriced=tuple(sorted({charge.what for charge in charges if not charge.price}.union(*map(_missing, pools)))),
         by_use=tuple(sorted({item.what for item in items if isinstance(item, ByUse)})),
     )
 
@@ -129,8 +127,9 @@ def _regions(capture: Capture, default: str) -> Callable[[Billed], str]:
     return lambda resource: by_provider.get(provider.get(resource.urn, ""), default or only)
 
 
-def _full(price: Price | None, nodes: int) -> float:
-    return price.usd_per_hour * nodes if price else 0.0
+def _missing(pool: PoolCharge) -> tuple[str, ...]:
+    """What keeps a full pool from having a price."""
+    return pool.unpriced if pool.nodes is not None else (*pool.unpriced, f"pool {pool.pool} (no limit of nodes)")
 
 
 @dataclass(frozen=True)
@@ -150,11 +149,10 @@ class _Line:
 
 
 def _pool_line(pool: PoolCharge) -> _Line:
-    what = f"{pool.pool} full: {pool.nodes} x {pool.instance_type or ', '.join(pool.unpriced)}"
-    if pool.price is None:
-        return _Line(what, None)
-    beside = _full(pool.on_demand, pool.nodes) if pool.capacity == SPOT else None
-    return _Line(what, _full(pool.price, pool.nodes), _marks(pool.price), beside)
+    count = "any number of" if pool.nodes is None else f"{pool.nodes} x"
+    what = f"{pool.pool} full: {count} {pool.instance_type or ', '.join(pool.unpriced)}"
+    beside = pool.full_on_demand_usd if pool.capacity == SPOT else None
+    return _Line(what, pool.full_usd, _marks(pool.price) if pool.price else "", beside)
 
 
 def _marks(price: Price) -> str:
@@ -178,7 +176,7 @@ def _pool(pool: PoolCharge) -> dict[str, object]:
         "instanceType": pool.instance_type or None,
         "usdPerNodeHour": _usd(pool.price.usd_per_hour) if pool.price else None,
         "onDemandUsdPerNodeHour": _usd(pool.on_demand.usd_per_hour) if pool.on_demand else None,
-        "usdPerHourFull": _usd(_full(pool.price, pool.nodes)) if pool.price else None,
+        "usdPerHourFull": _usd(pool.full_usd) if pool.full_usd is not None else None,
         "source": pool.price.source if pool.price else None,
         "assumed": pool.price.assumed if pool.price else None,
         "unpriced": list(pool.unpriced),

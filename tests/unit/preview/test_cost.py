@@ -37,14 +37,14 @@ def cost(*resources: Resource) -> CostEstimate:
     return estimate(Capture("p", "s", "unknown", (AWS, *resources)), load_prices())
 
 
-def node_pool(capacity: list[str], types: list[str], nodes: int = 10) -> Resource:
+def node_pool(capacity: list[str], types: list[str], nodes: int | None = 10) -> Resource:
     requirements = [
         {"key": "karpenter.sh/capacity-type", "operator": "In", "values": capacity},
         {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": types},
     ]
     reference = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"}
     template = {"spec": {"requirements": requirements, "nodeClassRef": reference}}
-    spec = {"limits": {"nodes": nodes}, "template": template}
+    spec = {"limits": {} if nodes is None else {"nodes": nodes}, "template": template}
     return resource("kubernetes:karpenter.sh/v1:NodePool", "gpu-pool", {"metadata": {"name": "gpu"}, "spec": spec})
 
 
@@ -182,3 +182,11 @@ def test_a_guess_and_a_price_of_elsewhere_are_marked_each_in_its_own_way() -> No
 
     assert any(" *~" in line for line in lines)
     assert [line[0] for line in lines if line.startswith(("* ", "~ "))] == ["*", "~"]
+
+
+def test_a_pool_without_a_limit_is_named_and_never_counted_as_zero() -> None:
+    found = cost(node_pool(["on-demand"], ["g6.xlarge"], nodes=None), NODE_CLASS)
+
+    assert found.unpriced == ("pool gpu (no limit of nodes)",)
+    assert [line.split()[-2:] for line in found.lines() if line.startswith("gpu full")] == [["no", "price"]]
+    assert found.as_json()["pools"][0]["usdPerHourFull"] is None  # pyright: ignore[reportIndexIssue, reportUnknownVariableType]

@@ -118,7 +118,7 @@ def _karpenter_pool(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     yield PoolCharge(
         pool=str(at(resource.inputs, "metadata", "name") or resource.name),
         capacity=capacity,
-        nodes=int(str(nodes)) if str(nodes).isdigit() else 0,
+        nodes=int(str(nodes)) if str(nodes).isdigit() else None,
         instance_type=dearest,
         price=_with_disk(priced.get(dearest), disk, gib),
         on_demand=_with_disk(ledger.prices.node(CLOUD, region, dearest, ON_DEMAND), disk, gib),
