@@ -19,6 +19,7 @@ COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --up
 	--generate-hashes --no-emit-index-url --no-header
 
 STACKS ?= --all
+EXTRAS := --extra aws --extra gcp --extra azure
 
 .PHONY: help preview check test bench docs golden wheel lock clean
 
@@ -52,8 +53,8 @@ wheel: $(VENV)/.run ## build the wheel and prove it in an empty environment
 
 lock: $(VENV)/.uv ## newest releases that work together, with hashes and without an index address
 	@$(COMPILE_LOCK) requirements/bootstrap.in -o requirements/bootstrap.lock
-	@$(COMPILE_LOCK) pyproject.toml --extra aws -o requirements/run.lock
-	@$(COMPILE_LOCK) pyproject.toml --extra aws requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
+	@$(COMPILE_LOCK) pyproject.toml $(EXTRAS) -o requirements/run.lock
+	@$(COMPILE_LOCK) pyproject.toml $(EXTRAS) requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean: ## remove what the other targets made
 	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
