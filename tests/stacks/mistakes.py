@@ -103,7 +103,7 @@ MISTAKES: Final = (
     ),
     Mistake(
         "An image that is not pinned, in the program",
-        f"{MANIFESTS}/karpenter.py",
+        f"{MANIFESTS}/ec2_node_class.py",
         '{"alias": ami_alias}',
         '{"alias": "al2023@latest"}',
         "node-images-are-pinned",
@@ -117,7 +117,7 @@ MISTAKES: Final = (
     ),
     Mistake(
         "Instance metadata, and with it the node's role, within reach of every pod",
-        f"{MANIFESTS}/karpenter.py",
+        f"{MANIFESTS}/ec2_node_class.py",
         '"httpTokens": "required"',
         '"httpTokens": "optional"',
         "node-metadata-is-guarded",
@@ -125,7 +125,7 @@ MISTAKES: Final = (
     Mistake("A root disk of 20 GiB, in the settings", STACK, "maxNodes: 2}", "maxNodes: 2, diskGib: 20}", "settings"),
     Mistake(
         "A root disk of 20 GiB, in the program",
-        f"{MANIFESTS}/karpenter.py",
+        f"{MANIFESTS}/ec2_node_class.py",
         'f"{size_gib}Gi"',
         '"20Gi"',
         "node-disks-hold-images",
@@ -196,8 +196,8 @@ MISTAKES: Final = (
     Mistake(
         "A spot price cap where nothing keeps it, in the program",
         f"{MANIFESTS}/karpenter.py",
-        '"limits": _limits(pool),',
-        '"limits": _limits(pool), "spotMaxPrice": "0.2",',
+        '"limits": _limits(pool, machines),',
+        '"limits": _limits(pool, machines), "spotMaxPrice": "0.2",',
         "spot-price-cap-is-kept",
     ),
     Mistake(

@@ -1,4 +1,4 @@
-"""Clouds: each fulfils `contract.Cluster`, and `registry.CLOUDS` lists them."""
+"""Clouds: each fulfils `contract.Cluster`, and `registry` finds them."""
 
 from spotproof.clouds.contract import Cluster
 from spotproof.clouds.registry import provision

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias, cast
 
 from spotproof.prices import Price, Prices
+from spotproof.settings.providers import PROVIDERS
 from spotproof.vocabulary import Capacity
 
 
@@ -95,24 +96,27 @@ class Ledger:
 
 Bill: TypeAlias = Callable[[Billed, Ledger], Iterator[Item]]
 
-BILLS: Final[Mapping[str, str]] = MappingProxyType({"aws": "spotproof.clouds.aws.bill"})
-"""Token prefix of a cloud's resources -> the module whose `bill(resource, ledger)` knows their prices."""
-
-NODE_CLASS_GROUPS: Final[Mapping[str, str]] = MappingProxyType({"karpenter.k8s.aws": "aws"})
-"""API group of a Karpenter pool's node class -> the cloud that pays for its nodes."""
-
 KARPENTER_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
+
+BILLS: Final[Mapping[str, str]] = MappingProxyType(
+    {provider.package: f"spotproof.clouds.{cloud}.bill" for cloud, provider in PROVIDERS.items() if provider.package}
+)
+"""First part of a cloud's type tokens -> the module whose `bill(resource, ledger)` knows their prices."""
+
+_PAID_BY: Final = {provider.node_class_group: provider.package for provider in PROVIDERS.values()}
 
 
 def bill(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     """What one resource costs; nothing for those that are free, or of a provider nobody bills here."""
-    if (cloud := _cloud(resource)) in BILLS:
-        yield from cast("Bill", import_module(BILLS[cloud]).bill)(resource, ledger)
+    if (package := _package(resource)) in BILLS:
+        yield from cast("Bill", import_module(BILLS[package]).bill)(resource, ledger)
 
 
-def _cloud(resource: Billed) -> str:
+def _package(resource: Billed) -> str:
+    """Whose prices a resource has: its own package's, and for a Karpenter pool those of the cloud of its node class."""
     if resource.type == KARPENTER_POOL:
-        return NODE_CLASS_GROUPS.get(str(at(resource.inputs, "spec", "template", "spec", "nodeClassRef", "group")), "")
+        group = str(at(resource.inputs, "spec", "template", "spec", "nodeClassRef", "group"))
+        return _PAID_BY.get(group, "")
     return resource.type.partition(":")[0]
 
 

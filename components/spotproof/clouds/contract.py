@@ -7,6 +7,7 @@ from typing import Final
 import pulumi
 import pulumi_kubernetes as k8s
 
+from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.manifests.scheduling import Placement
 from spotproof.prices import Price
 from spotproof.settings import Accelerator
@@ -27,24 +28,14 @@ class Scheduling(Placement):
 
 
 @dataclass(frozen=True)
-class CheckpointStore:
-    """Where training saves. `uri` has no slash at its end; a workspace writes below `uri/<namespace>/` only."""
-
-    uri: str
-
-    def prefix(self, namespace: str) -> str:
-        """The place of one workspace, as its pods find it in `CHECKPOINT_URI`."""
-        return f"{self.uri}/{namespace}"
-
-
-@dataclass(frozen=True)
 class Cluster:
     """A cluster that is ready for operators.
 
     `system_scheduling` is how an operator lands on nodes that nobody reclaims and no pool owns. `workspaces` maps a
     namespace to the service account its jobs run as. `provides` names what need not be installed. `ready` must exist
     before an operator's pods can run. `lifetime` is the resource whose end takes everything inside the cluster along:
-    an operator deleted with it stays until the last custom resource that has its finalizer is gone.
+    an operator deleted with it stays until the last custom resource that has its finalizer is gone. None where
+    the cluster is somebody else's and outlives the stack.
     """
 
     kubernetes_provider: k8s.Provider
@@ -54,5 +45,5 @@ class Cluster:
     workspaces: Mapping[str, str]
     provides: frozenset[str]
     ready: Sequence[pulumi.Resource]
-    lifetime: pulumi.CustomResource
+    lifetime: pulumi.CustomResource | None
     exports: Mapping[str, pulumi.Input[object]] = field(default_factory=dict)

@@ -1,22 +1,18 @@
-"""Which component builds which cloud. A cloud's SDK is imported when that cloud is built, and never before."""
+"""Which folder builds which cloud: the one called like `provider.cloud`, for every line of settings' PROVIDERS.
 
-from collections.abc import Mapping
+A folder's `environment.build` makes the environment, its `names.checkpoint_store` says where training saves. A cloud's
+SDK is imported when that cloud is built, and never before.
+"""
+
 from importlib import import_module
-from types import MappingProxyType
-from typing import Final, Protocol, cast
+from typing import Protocol, cast
 
 import pulumi
 
 from spotproof.clouds.contract import Cluster
+from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.prices import Prices
 from spotproof.settings import Environment
-
-CLOUDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "aws": "spotproof.clouds.aws.environment:build",
-    }
-)
-"""Value of `provider.cloud` -> module and function, imported on use."""
 
 
 class Build(Protocol):
@@ -25,6 +21,20 @@ class Build(Protocol):
     def __call__(self, name: str, environment: Environment, prices: Prices) -> Cluster:
         """Build the environment called `name`."""
         ...
+
+
+class Store(Protocol):
+    """Says where an environment's training saves."""
+
+    def __call__(self, name: str, environment: Environment) -> CheckpointStore:
+        """The store of the environment called `name`, from its settings alone."""
+        ...
+
+
+def checkpoint_store(name: str, environment: Environment) -> CheckpointStore:
+    """Where training of a stack saves. Needs no SDK: jobs are rendered where none is installed."""
+    names = import_module(f"spotproof.clouds.{environment.provider.cloud}.names")
+    return cast("Store", names.checkpoint_store)(name, environment)
 
 
 def provision(name: str, environment: Environment, prices: Prices) -> Cluster:
@@ -39,9 +49,8 @@ def provision(name: str, environment: Environment, prices: Prices) -> Cluster:
         pulumi.RunError: the cloud's SDK is not installed.
     """
     cloud = environment.provider.cloud
-    module, _, function = CLOUDS[cloud].partition(":")
     try:
-        build = cast("Build", getattr(import_module(module), function))
+        build = cast("Build", import_module(f"spotproof.clouds.{cloud}.environment").build)
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("pulumi_"):
             raise

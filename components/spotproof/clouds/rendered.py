@@ -1,6 +1,6 @@
 """What is the same inside every cluster: fallback policies, admission, workspaces."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pulumi
@@ -9,7 +9,7 @@ from spotproof.clouds.contract import Scheduling
 from spotproof.clouds.objects import apply, object_name
 from spotproof.clouds.options import after, child_of
 from spotproof.manifests import admission, fallback_policy
-from spotproof.manifests.workspaces import workspace
+from spotproof.manifests.workspaces import Subject, workspace
 from spotproof.settings import Environment
 from spotproof.settings.environment import Workspace
 
@@ -50,13 +50,21 @@ class WorkspaceObjects(pulumi.ComponentResource):
     """A workspace's namespace, service account and role bindings.
 
     On destroy the namespace goes first, jobs and all, while the operators whose finalizers they carry still run: give
-    pools and nodes as `depends_on`.
+    pools and nodes as `depends_on`. `members` are who may work there, as the cloud's people reach Kubernetes;
+    `annotations` bind the service account's identity where the cloud does it so, and may be known late.
     """
 
-    def __init__(self, name: str, settings: Workspace, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Workspace,
+        members: Sequence[Subject] = (),
+        annotations: Mapping[str, pulumi.Input[str]] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
         super().__init__(WORKSPACE, name, {"namespace": settings.namespace}, opts)
         child = child_of(self, opts)
-        namespace, *rest = workspace(settings)
+        namespace, *rest = workspace(settings, members, annotations=annotations)
         home = apply(object_name(name, namespace), namespace, child)
         for manifest in rest:
             apply(object_name(name, manifest), manifest, after(child, home))

@@ -12,7 +12,7 @@ def metadata(
     *,
     namespace: str | None = None,
     labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
+    annotations: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
     """Name, namespace, labels and annotations as Kubernetes has them; what is empty is left out."""
     return {

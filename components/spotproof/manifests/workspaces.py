@@ -1,7 +1,7 @@
 """Workspaces: namespaces that may train, the service account of their jobs, the rights of their members."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 from spotproof.manifests.fallback_policy import POLICY_READER_ROLE
 from spotproof.manifests.metadata import metadata
@@ -11,8 +11,12 @@ from spotproof.vocabulary import API_GROUP, WORKSPACE_LABEL, Manifest
 RBAC_GROUP: Final = "rbac.authorization.k8s.io"
 RBAC_VERSION: Final = f"{RBAC_GROUP}/v1"
 
+Subject: TypeAlias = Mapping[str, str]
+"""Somebody RBAC can name: kind, name, apiGroup; a service account's namespace."""
+
 TRAINER: Final = "spotproof-trainer"
 """Name of the Role of a workspace's service account, and of its binding."""
+ADMINS: Final = "spotproof-admins"
 MEMBERS: Final = "spotproof-members"
 """Name of the RoleBinding of a workspace's members."""
 
@@ -26,25 +30,43 @@ def members_group(namespace: str) -> str:
     return f"spotproof:workspace:{namespace}:members"
 
 
-def workspace(workspace: Workspace, *, annotations: Mapping[str, str] | None = None) -> list[Manifest]:
+def subject(kind: Literal["User", "Group"], name: str) -> Subject:
+    """Somebody as RBAC names people."""
+    return {"kind": kind, "apiGroup": RBAC_GROUP, "name": name}
+
+
+def workspace(
+    workspace: Workspace, members: Sequence[Subject] = (), *, annotations: Mapping[str, object] | None = None
+) -> list[Manifest]:
     """All objects of one workspace, in an order in which they can be created.
 
     Args:
         workspace: The workspace.
-        annotations: On the service account, where the cloud binds its identity by them (GCP, Azure). EKS Pod
-            Identity is bound from outside and needs none.
+        members: Who works in it, as they reach Kubernetes: on EKS the group of their access entries, elsewhere users
+            and groups by name. Nobody: no bindings.
+        annotations: On the service account, where the cloud binds its identity by them (Azure, and clusters somebody
+            else made). EKS Pod Identity and GKE's direct principals are bound from outside and need none.
     """
     name, account = workspace.namespace, workspace.service_account
-    group = {"kind": "Group", "apiGroup": RBAC_GROUP, "name": members_group(name)}
     trainer = {"kind": "ServiceAccount", "name": account, "namespace": name}
+    for_members = [
+        _binding(MEMBERS, name, "ClusterRole", "edit", *members),
+        _policy_readers(name, *members),
+    ]
     return [
         namespace(name),
         service_account(account, name, annotations),
         _trainer_role(name),
         _binding(TRAINER, name, "Role", TRAINER, trainer),
-        _binding(MEMBERS, name, "ClusterRole", "edit", group),
-        _policy_readers(name, group),
+        *(for_members if members else []),
     ]
+
+
+def administrators(admins: Sequence[Subject]) -> list[Manifest]:
+    """The binding that makes people administrators of the whole cluster; none where there is nobody."""
+    if not admins:
+        return []
+    return [_cluster_binding(ADMINS, "cluster-admin", *admins)]
 
 
 def namespace(name: str) -> Manifest:
@@ -63,7 +85,7 @@ def namespace(name: str) -> Manifest:
     }
 
 
-def service_account(name: str, namespace: str, annotations: Mapping[str, str] | None = None) -> Manifest:
+def service_account(name: str, namespace: str, annotations: Mapping[str, object] | None = None) -> Manifest:
     """The service account of training pods.
 
     Cloud credentials come as a projected token of their own. The token of the Kubernetes API is mounted only into a
@@ -88,22 +110,26 @@ def _trainer_role(namespace: str) -> Manifest:
     }
 
 
-def _binding(name: str, namespace: str, role_kind: str, role: str, subject: Mapping[str, str]) -> Manifest:
+def _binding(name: str, namespace: str, role_kind: str, role: str, *subjects: Subject) -> Manifest:
     return {
         "apiVersion": RBAC_VERSION,
         "kind": "RoleBinding",
         "metadata": metadata(name, namespace=namespace),
         "roleRef": {"apiGroup": RBAC_GROUP, "kind": role_kind, "name": role},
-        "subjects": [dict(subject)],
+        "subjects": [dict(one) for one in subjects],
     }
 
 
-def _policy_readers(namespace: str, group: Mapping[str, str]) -> Manifest:
+def _policy_readers(namespace: str, *members: Subject) -> Manifest:
     # Fallback policies are cluster-scoped: no RoleBinding reaches them, and who names one wants to read it.
+    return _cluster_binding(f"spotproof-workspace-{namespace}", POLICY_READER_ROLE, *members)
+
+
+def _cluster_binding(name: str, role: str, *subjects: Subject) -> Manifest:
     return {
         "apiVersion": RBAC_VERSION,
         "kind": "ClusterRoleBinding",
-        "metadata": metadata(f"spotproof-workspace-{namespace}"),
-        "roleRef": {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": POLICY_READER_ROLE},
-        "subjects": [dict(group)],
+        "metadata": metadata(name),
+        "roleRef": {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role},
+        "subjects": [dict(one) for one in subjects],
     }

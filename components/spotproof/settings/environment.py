@@ -1,34 +1,39 @@
 """One environment, whole: what a stack file holds under `spotproof:environment`."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, Union
 
 from pydantic import Field, StringConstraints
 
-from spotproof.settings.aws import Aws
 from spotproof.settings.base import ListOf, Namespace, ObjectName, RetainDays, Settings
 from spotproof.settings.fallback import FallbackPolicy
 from spotproof.settings.operators import Operators
 from spotproof.settings.pools import Network, Pool
+from spotproof.settings.provider import Provider
+from spotproof.settings.providers import PROVIDERS
 from spotproof.vocabulary import SPOT
 
-Provider: TypeAlias = Aws
-"""A discriminated union on `cloud` once there are more; the names of the others are reserved in provider.py."""
+if TYPE_CHECKING:
+    AnyProvider: TypeAlias = Provider
+else:
+    AnyProvider = Annotated[Union[tuple(PROVIDERS.values())], Field(discriminator="cloud")]  # noqa: UP007 - from a table
 
-Arn: TypeAlias = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^arn:aws(-cn|-us-gov)?:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+$", max_length=600
-    ),
-]
+One = TypeVar("One", bound=Provider)
+
+Principal: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=600)]
+"""Somebody, as the cloud names people: an IAM ARN, an e-mail address, an Entra object id. Its form is the cloud's."""
+
+
+STORE_URI = r"^((s3|gs|az|abfss|https)://[^/\s]+|pvc://[a-z0-9]([a-z0-9-]*[a-z0-9])?)(/[^\s/]+)*$"
 
 
 class Access(Settings):
     """People. Whoever runs `up` is always an administrator."""
 
-    admins: ListOf[Arn] = Field(
+    admins: ListOf[Principal] = Field(
         default=(),
-        description="IAM roles and users who administer the cluster, besides whoever runs `up`: that one must not be "
-        "listed, its entry is made by EKS itself and a second one is refused (ResourceInUseException).",
+        description="Who administers the cluster besides whoever runs `up`: on AWS ARNs of IAM roles and users (not "
+        "the one who runs `up`: EKS makes that entry itself and refuses a second one), on GCP `user:` or `group:` with "
+        "an e-mail address, on Azure object ids of Entra groups.",
         examples=[["arn:aws:iam::123456789012:role/Platform"]],
     )
 
@@ -38,8 +43,9 @@ class ControlPlane(Settings):
 
     public_access_cidrs: ListOf[str] = Field(
         default=(),
-        description="IPv4 ranges that reach the API server from outside. Left out: only from inside the VPC, "
-        "and `up` must run there; with a VPC made here nobody is, and a warning says so.",
+        description="IPv4 ranges that reach the API server from outside. Left out: only from inside the network, "
+        "and `up` must run there; in one made here nobody is, and a warning says so. GKE also answers by name, to "
+        "whoever IAM lets in.",
         examples=[["203.0.113.0/24"]],
     )
     deletion_protection: bool = Field(
@@ -64,7 +70,7 @@ class Logs(Settings):
 
 
 class Checkpoints(Settings):
-    """The bucket that training resumes from."""
+    """The store that training resumes from: a bucket made here, or one that exists."""
 
     retain_days: RetainDays = Field(
         default=30,
@@ -85,6 +91,28 @@ class Checkpoints(Settings):
         examples=[True],
     )
 
+    uri: Annotated[str, StringConstraints(pattern=STORE_URI, max_length=500)] | None = Field(
+        default=None,
+        description="On a cluster somebody else made: where training saves, as `s3://`, `gs://`, `az://` or `https://` "
+        "with a prefix of its own, or `pvc://<claim>[/path]` for a ReadWriteMany claim of that name in every "
+        "workspace.",
+        examples=["s3://team-checkpoints/kind-dev"],
+    )
+    secret: ObjectName | None = Field(
+        default=None,
+        description="There: a Secret of every workspace whose keys pods get as environment variables, as the store's "
+        "own library reads them (AWS_ACCESS_KEY_ID). Somebody else writes it.",
+        examples=["checkpoint-store"],
+    )
+    service_account_annotations: dict[
+        Annotated[str, StringConstraints(min_length=1, max_length=317)],
+        Annotated[str, StringConstraints(max_length=512)],
+    ] = Field(
+        default={},
+        description="There: annotations of every workspace's service account, where an identity is bound by them.",
+        examples=[{"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/trainer"}],
+    )
+
 
 class Workspace(Settings):
     """A namespace that may train, with a service account bound to its own prefix of the bucket."""
@@ -93,9 +121,10 @@ class Workspace(Settings):
     service_account: ObjectName = Field(
         default="trainer", description="The service account of its jobs; made here.", examples=["trainer"]
     )
-    members: ListOf[Arn] = Field(
+    members: ListOf[Principal] = Field(
         default=(),
-        description="IAM roles and users who may work in the namespace.",
+        description="Who may work in the namespace; written as `access.admins`. On a cluster somebody else made, "
+        "`user:` or `group:` with the name Kubernetes knows them by.",
         examples=[["arn:aws:iam::123456789012:role/Research"]],
     )
 
@@ -103,7 +132,7 @@ class Workspace(Settings):
 class Environment(Settings):
     """A cluster with its pools, operators, checkpoints, workspaces and fallback policies."""
 
-    provider: Provider = Field(
+    provider: AnyProvider = Field(
         description="The cloud, where in it, and whose account.",
         examples=[{"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}],
     )
@@ -185,9 +214,23 @@ class Environment(Settings):
 
     @property
     def zones(self) -> tuple[str, ...]:
-        """Zone names of the network, computed from the region where only their number is set."""
+        """Zone names of the network, computed from the region where only their number is set; none if nobody knows."""
         zones = self.network.zones
         return self.provider.zone_names(zones) if isinstance(zones, int) else zones
+
+    def zones_of(self, pool: Pool) -> tuple[str, ...]:
+        """Zones the pool's nodes may be in; none where nobody knows."""
+        return pool.zones or self.zones
+
+    def provided_by(self, model: type[One]) -> One:
+        """The provider as the one of its cloud, whose folder this is called from.
+
+        Raises:
+            TypeError: the environment is of another cloud.
+        """
+        if not isinstance(self.provider, model):
+            raise TypeError(f"an environment of {self.provider.cloud} is not {model.__name__}'s to build")
+        return self.provider
 
 
 def _no_pool(name: str) -> Pool:

@@ -3,17 +3,20 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from functools import cache
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError, create_model
 
-from spotproof.settings import checks, support
+from spotproof.settings import checks, defaults, network_checks, pool_checks, support
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, SettingsError
 from spotproof.settings.explain import explain
-from spotproof.settings.provider import PROVIDERS
+from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.refuse import (
     ENVIRONMENT_KEY,
+    cloud_of,
+    example_provider,
     missing_environment,
     refused,
     unknown_key,
@@ -68,15 +71,17 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
     if not isinstance(raw, dict):
         return None, [wrong_environment(raw)]
     values, problems, replaced = refused(raw)
+    cloud = cloud_of(values)
+    model = _model(cloud)
     for _ in range(ROUNDS):
-        values = _completed(values)
+        values = defaults.complete(values, PROVIDERS[cloud])
         try:
-            environment = Environment.model_validate_json(json.dumps(values), by_alias=True, by_name=False)
+            environment = model.model_validate_json(json.dumps(values), by_alias=True, by_name=False)
         except ValidationError as error:
             if _is_unreadable(error):
                 return None, [*problems, unreadable(error.errors(include_url=False)[0]["msg"])]
-            problems += [found for found in explain(error, values, Environment) if not _touches(found, replaced)]
-            values, broken = repaired(values, error, Environment)
+            problems += [found for found in explain(error, values, model) if not _touches(found, replaced)]
+            values, broken = repaired(values, error, model)
             replaced |= broken
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, unreadable(str(error))]
@@ -91,15 +96,19 @@ def _is_unreadable(error: ValidationError) -> bool:
     return any(detail["type"] == "json_invalid" for detail in error.errors(include_url=False))
 
 
-def _completed(values: dict[str, object]) -> dict[str, object]:
-    provider = values.get("provider")
-    cloud = provider.get("cloud") if isinstance(provider, dict) else None
-    return PROVIDERS[cloud].complete(values) if isinstance(cloud, str) and cloud in PROVIDERS else values
+@cache
+def _model(cloud: str) -> type[Environment]:
+    """The environment with the provider of one cloud: what is wrong is then said of its fields, not of a union's."""
+    provider = PROVIDERS[cloud]
+    field = Environment.model_fields["provider"]
+    narrowed = (provider, Field(description=field.description, examples=[example_provider(cloud)]))
+    return create_model("Environment", __base__=Environment, provider=narrowed)
 
 
 def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:
-    for check in (*checks.CHECKS, PROVIDERS[env.provider.cloud].check):
+    for check in (*checks.CHECKS, *pool_checks.CHECKS, *network_checks.CHECKS):
         yield from check(env)
+    yield from env.provider.problems(env)
     yield from support.problems(env, today)
 
 
@@ -112,4 +121,4 @@ def _touches(problem: Problem, replaced: Iterable[Path]) -> bool:
 def warnings(env: Environment, today: date) -> Iterator[Problem]:
     """What is no error and should be said at every preview."""
     yield from support.warnings(env, today)
-    yield from PROVIDERS[env.provider.cloud].warn(env)
+    yield from env.provider.warnings(env)

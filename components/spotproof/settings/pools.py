@@ -1,7 +1,7 @@
 """Node pools: what a pool offers, in which capacity, up to how many nodes."""
 
 from datetime import timedelta
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -26,6 +26,25 @@ class Accelerator(Settings):
         return MEMORY_GIB[self.type]
 
 
+LabelKey: TypeAlias = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$", max_length=317
+    ),
+]
+LabelValue: TypeAlias = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$")]
+
+
+class NodeTaint(Settings):
+    """A taint of nodes that exist."""
+
+    key: LabelKey = Field(description="Its key.", examples=["dedicated"])
+    value: LabelValue = Field(default="", description="Its value; left out, any.", examples=["training"])
+    effect: Literal["NoSchedule", "NoExecute"] = Field(
+        default="NoSchedule", description="What it does to pods that do not tolerate it.", examples=["NoSchedule"]
+    )
+
+
 class Pool(Settings):
     """Nodes of one kind and one capacity. A job lands on it by `spotproof.dev/pool: <name>`."""
 
@@ -34,15 +53,19 @@ class Pool(Settings):
         examples=["a100-spot"],
     )
     capacity: Capacity = Field(
-        description="`spot` is a third of the price and can be reclaimed at two minutes' notice; `on-demand` stays. "
+        description="`spot` is a third of the price and can be reclaimed, at two minutes' notice on AWS and half a "
+        "minute or less elsewhere; `on-demand` stays. "
         "One of the two, never both, so that a gang is never mixed.",
         examples=["spot"],
     )
     instance_types: Annotated[
-        ListOf[Annotated[str, StringConstraints(min_length=1, max_length=40)]], Field(min_length=1, max_length=60)
+        ListOf[Annotated[str, StringConstraints(min_length=1, max_length=40)]], Field(max_length=60)
     ] = Field(
-        description="The cloud's own names, one or many. More types make spot easier to get; all must offer the same "
-        "accelerators. At most 60, which is what one EC2 fleet request takes.",
+        default=(),
+        description="The cloud's own names (instance types, machine types, VM sizes), one or many. More types "
+        "make spot easier to get; all must offer the same accelerators. At most 60, the most one EC2 fleet "
+        "request takes. A node pool of GKE has one. Required but on a cluster somebody else made, "
+        "where it only names a price.",
         examples=[["p4d.24xlarge"]],
     )
     accelerator: Accelerator | None = Field(
@@ -75,8 +98,26 @@ class Pool(Settings):
     spot_max_price: Annotated[float, Field(gt=0)] | None = Field(
         default=None,
         description="USD per node hour. Left out: the market price, up to on-demand. Refused where nothing keeps it: "
-        "Karpenter on EKS has no such field.",
+        "only AKS's spot node pools do, with `autoscaler: cluster-autoscaler`.",
         examples=[12.5],
+    )
+    autoscaler: Literal["node-auto-provisioning", "cluster-autoscaler"] | None = Field(
+        default=None,
+        description="On AKS: what makes the nodes. Left out: node auto-provisioning, which is Karpenter. "
+        "`cluster-autoscaler` is a node pool of AKS's own, one VM size each, and keeps a spotMaxPrice.",
+        examples=["cluster-autoscaler"],
+    )
+    node_labels: dict[LabelKey, LabelValue] | None = Field(
+        default=None,
+        description="On a cluster somebody else made: labels the pool's nodes carry, and no others do. Left out: "
+        "`spotproof.dev/pool: <name>`, which you write on them.",
+        examples=[{"node.example.com/group": "a100-spot"}],
+    )
+    taints: ListOf[NodeTaint] | None = Field(
+        default=None,
+        description="There: taints of those nodes, which jobs then tolerate. Left out: the spot taint on spot, the GPU "
+        "taint with accelerators. `[]`: none.",
+        examples=[[{"key": "dedicated", "value": "training", "effect": "NoSchedule"}]],
     )
 
     @property
@@ -86,19 +127,19 @@ class Pool(Settings):
 
 
 class Network(Settings):
-    """The VPC: made here over several zones, or one that exists."""
+    """The cluster's network: made here over several zones or, on AWS, one that exists."""
 
     cidr: str = Field(
         default="10.40.0.0/16",
-        description="IPv4 range of the VPC, /16 to /20: every pod takes an address of it. Must not overlap the "
-        "service range 172.20.0.0/16 or networks you peer with.",
+        description="IPv4 range of the network, /16 to /20; on AWS and GCP every pod takes an address of it. Must not "
+        "overlap the range of Kubernetes services or networks you peer with.",
         examples=["10.40.0.0/16"],
     )
     zones: Annotated[int, Field(ge=2, le=6)] | Annotated[ListOf[str], Field(min_length=2, max_length=6)] = Field(
         default=3,
-        description="How many zones, or their names. At least 2, which EKS asks for; 3, because a second and third "
-        "spot market is worth more than any refinement of the fallback rule. For the life of the cluster: EKS takes no "
-        "subnet in a zone it was not made with. With `existing` by name.",
+        description="How many zones, or their names (on Azure as `eastus-1`). At least 2, which EKS asks for; 3, as "
+        "a second and third spot market is worth more than any refinement of the fallback rule. For the life of the "
+        "cluster: EKS takes no subnet in a zone it was not made with. With `existing` by name.",
         examples=[3],
     )
     nat_gateways: Annotated[str, StringConstraints(pattern=r"^(single|per-zone)$")] = Field(

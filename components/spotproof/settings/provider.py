@@ -1,44 +1,68 @@
-"""Which clouds there are, and what each one's settings need: its default pools and its own checks.
+"""What settings know of any cloud: where in it, whose account, what it takes, and what it would refuse."""
 
-Adding a cloud is one settings class, one line in PROVIDERS, and its folder under clouds/.
-"""
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
-
-from spotproof.settings import aws_checks, aws_defaults
-from spotproof.settings.aws import Aws
 from spotproof.settings.base import Settings
-from spotproof.settings.environment import Environment
-from spotproof.settings.errors import Problem
+from spotproof.settings.machines import Machine, Quota
+from spotproof.vocabulary import SPOT_TAINT, Taint
+
+if TYPE_CHECKING:
+    from spotproof.settings.environment import Environment
+    from spotproof.settings.errors import Problem
+    from spotproof.settings.support import Support
 
 
-@dataclass(frozen=True)
-class Provider:
-    """What settings know of one cloud.
+class Provider(Settings):
+    """One cloud. A subclass is its fields, its facts and its checks; `providers.PROVIDERS` is the table of them."""
 
-    `complete` fills what a file may leave out (default pools, accelerators of known instance types);
-    `check` finds what this cloud would refuse, `warn` what it would take and nobody wants.
-    """
+    cloud: str
 
-    model: type[Settings]
-    complete: Callable[[dict[str, object]], dict[str, object]]
-    check: Callable[[Environment], Iterator[Problem]]
-    warn: Callable[[Environment], Iterator[Problem]]
+    package: ClassVar[str]
+    """First part of its resources' type tokens, as `aws` of `aws:eks/cluster:Cluster`; empty where it has none."""
+    node_class_group: ClassVar[str] = ""
+    """API group of its Karpenter node classes, where Karpenter makes its nodes."""
+    spot_taint: ClassVar[Taint] = SPOT_TAINT
+    """The one taint of its spot pools: the cloud's own where it has one, written by us."""
+    grace_seconds: ClassVar[int]
+    """Longest a trainer may take to leave a reclaimed node: the pods' terminationGracePeriodSeconds."""
+    makes_nodes: ClassVar[bool] = True
+    """False where the nodes are somebody else's: then pools name no machines and nothing is bought."""
+    takes: ClassVar[frozenset[str]] = frozenset()
+    """Of the settings that only some clouds have (`scope.SCOPED`), those that mean something here."""
+    refuses: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Settings that mean nothing here, as `pools[].diskGib` -> (what it would do elsewhere, what to do instead)."""
+    reserved_ranges: ClassVar[Mapping[str, str]] = {}
+    """IPv4 ranges that a network of ours must not overlap -> whose they are."""
+    versions: ClassVar[Mapping[str, "Support"]] = {}
+    """Kubernetes versions and the end of their support; empty: nobody here can say."""
+    default_types: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Instance types of the default pools, `cpu` and `gpu`."""
 
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """The region, by the cloud's own name: what prices and quotas are looked up by."""
 
-PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
-    {
-        "aws": Provider(Aws, aws_defaults.complete, aws_checks.check, aws_checks.warnings),
-    }
-)
+    @abstractmethod
+    def zone_names(self, count: int) -> tuple[str, ...]:
+        """The first `count` zones of the region, as nodes carry them in `topology.kubernetes.io/zone`."""
 
-NOT_YET: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "azure": "AKS with node auto-provisioning",
-        "gcp": "GKE with its own node pools",
-        "existing": "a cluster somebody else made",
-    }
-)
+    @classmethod
+    @abstractmethod
+    def machine(cls, instance_type: str) -> Machine | None:
+        """What a machine of this type offers; None where nothing is known of it."""
+
+    @abstractmethod
+    def problems(self, env: "Environment") -> Iterator["Problem"]:
+        """What this cloud would refuse or quietly ignore."""
+
+    def warnings(self, env: "Environment") -> Iterator["Problem"]:
+        """What it would take and nobody wants."""
+        del env
+        return iter(())
+
+    @abstractmethod
+    def quotas(self, env: "Environment") -> Iterator[Quota]:
+        """Limits of the account that this environment counts against, with what full pools need of each."""

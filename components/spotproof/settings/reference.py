@@ -8,12 +8,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from spotproof.settings import aws_defaults
+from spotproof.settings import defaults
 from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.base import render_duration
 from spotproof.settings.environment import Environment
 from spotproof.settings.explain import yaml_flow
-from spotproof.settings.provider import NOT_YET
+from spotproof.settings.near import one_of
+from spotproof.settings.providers import PROVIDERS
+from spotproof.settings.scope import SCOPED
 from spotproof.settings.walk import by_alias, models_in
 
 INTRODUCTION: Final = """\
@@ -39,7 +41,9 @@ config:
 
 def settings_reference() -> str:
     """The page as Markdown: a table for every mapping of the settings, then the defaults that are lists."""
-    return "\n".join([INTRODUCTION, *_tables(Environment, "", set()), *_defaults(), *_accelerators(), *_not_yet()])
+    return "\n".join(
+        [INTRODUCTION, *_tables(Environment, "", set()), *_defaults(), *_scopes(), *_accelerators(), *_not_yet()]
+    )
 
 
 def _tables(model: type[BaseModel], path: str, done: set[type[BaseModel]]) -> Iterator[str]:
@@ -91,17 +95,28 @@ def _default(field: FieldInfo) -> str:
 
 def _defaults() -> Iterator[str]:
     yield "## The default pools\n"
-    for spot in (False, True):
-        filled = aws_defaults.complete({"spot": spot})
-        yield f"With `spot: {str(spot).lower()}` and no `pools`, on AWS:\n\n```yaml\npools:"
-        pools, policies = filled["pools"], filled.get("fallbackPolicies", [])
-        assert isinstance(pools, list)  # noqa: S101 - for the type checker: complete fills lists in
-        assert isinstance(policies, list)  # noqa: S101
-        yield from (f"  - {yaml_flow(pool)}" for pool in pools)
-        if policies:
-            yield "fallbackPolicies:"
-            yield from (f"  - {yaml_flow(policy)}" for policy in policies)
-        yield "```\n"
+    for cloud, provider in PROVIDERS.items():
+        for spot in (False, True) if provider.default_types else ():
+            filled = defaults.complete({"spot": spot}, provider)
+            yield f"With `spot: {str(spot).lower()}` and no `pools`, on {cloud}:\n\n```yaml"
+            for key in ("pools", "fallbackPolicies"):
+                items = filled.get(key)
+                if isinstance(items, list):
+                    yield f"{key}:"
+                    yield from (f"  - {yaml_flow(item)}" for item in items)
+            yield "```\n"
+
+
+def _scopes() -> Iterator[str]:
+    """Which cloud takes which of the settings that not every cloud has."""
+    yield "## Settings that only some clouds have\n\nRefused by name elsewhere, never ignored:\n"
+    for pattern in SCOPED:
+        takers = [cloud for cloud, provider in PROVIDERS.items() if pattern in provider.takes]
+        yield f"- `{pattern}`: {one_of(takers)}"
+    for cloud, provider in PROVIDERS.items():
+        for pattern, (why, remedy) in provider.refuses.items():
+            yield f"- `{pattern}`: not on {cloud}, where it {why}. {remedy}."
+    yield ""
 
 
 def _accelerators() -> Iterator[str]:
@@ -112,5 +127,4 @@ def _accelerators() -> Iterator[str]:
 
 def _not_yet() -> Iterator[str]:
     yield "## Not yet available\n\nRefused by name, never ignored:\n"
-    yield from (f"- `provider.cloud: {name}`: {what}" for name, what in NOT_YET.items())
     yield "- `operators.fallback.mode: install`: the fallback controller\n"

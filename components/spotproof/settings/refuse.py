@@ -1,12 +1,13 @@
 """What is refused by name before the shape is looked at: features that come later, keys that are not ours."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from spotproof.settings.errors import Problem, shown
 from spotproof.settings.near import near, one_of
-from spotproof.settings.provider import NOT_YET, PROVIDERS
-from spotproof.settings.walk import Path
+from spotproof.settings.providers import PROVIDERS
+from spotproof.settings.scope import out_of_scope
+from spotproof.settings.walk import Path, by_alias
 
 ENVIRONMENT_KEY: Final = "spotproof:environment"
 EXAMPLE_PROVIDER: Final = {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}
@@ -14,6 +15,19 @@ EXAMPLE: Final = f"{{provider: {shown(EXAMPLE_PROVIDER, 200)}, spot: true}}"
 
 OF_THE_CLOUD: Final = ("provider", "pools", "network", "logs", "access", "controlPlane")
 """What is right for one cloud (instance types, zones) is wrong for another: of these only the shape is judged."""
+
+
+def cloud_of(raw: Mapping[str, object]) -> str:
+    """The word of `provider.cloud` where there is such a cloud; else that of the example."""
+    provider = raw.get("provider")
+    cloud = provider.get("cloud") if isinstance(provider, dict) else None
+    return cloud if isinstance(cloud, str) and cloud in PROVIDERS else EXAMPLE_PROVIDER["cloud"]
+
+
+def example_provider(cloud: str) -> dict[str, object]:
+    """The shortest provider of a cloud: its required fields, each with its own example."""
+    fields = by_alias(PROVIDERS[cloud])
+    return {name: field.examples[0] for name, field in fields.items() if field.is_required() and field.examples}
 
 
 def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], set[Path]]:
@@ -25,6 +39,11 @@ def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], s
         problems.append(_cloud(cloud))
         values["provider"] = dict(EXAMPLE_PROVIDER)
         replaced |= {(key,) for key in OF_THE_CLOUD}
+    elif isinstance(cloud, str):
+        for path, problem in out_of_scope(raw, cloud, PROVIDERS[cloud]):
+            problems.append(problem)
+            replaced.add(path)
+            values = _without(values, path)
     if raw.get("spot") is True and raw.get("pools") is not None:
         problems.append(
             Problem(
@@ -43,20 +62,24 @@ def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], s
 
 
 def _cloud(cloud: str) -> Problem:
-    if cloud in NOT_YET:
-        return Problem(
-            "provider.cloud",
-            f"is {cloud} ({NOT_YET[cloud]}), which is not yet available",
-            "nothing could be built",
-            f"Write `cloud: {one_of(PROVIDERS)}`",
-        )
-    guess = near(cloud, (*PROVIDERS, *NOT_YET))
+    guess = near(cloud, PROVIDERS)
     return Problem(
         "provider.cloud",
         f"is {shown(cloud)}, and there is no such cloud",
         "nothing could be built",
-        f"Write `cloud: {guess if guess in PROVIDERS else one_of(PROVIDERS)}`",
+        f"Write `cloud: {guess or one_of(PROVIDERS)}`",
     )
+
+
+def _without(here: Any, path: Path) -> Any:
+    """A copy without what stands at a path; only the containers along it are copied."""
+    part, rest = path[0], path[1:]
+    if isinstance(here, dict):
+        kept = {key: value for key, value in here.items() if rest or key != part}
+        return {**kept, part: _without(here[part], rest)} if rest else kept
+    if isinstance(here, list) and rest:
+        return [_without(value, rest) if index == part else value for index, value in enumerate(here)]
+    return here
 
 
 def _fallback(fallback: object) -> Iterator[Problem]:
@@ -74,7 +97,7 @@ def _fallback(fallback: object) -> Iterator[Problem]:
 def unknown_key(key: str) -> Problem:
     """A `spotproof:` key beside the environment, which the program never reads."""
     if key == "spotproof:kubeconfig":
-        what = "belongs to `provider: {cloud: existing}`, which is not yet available"
+        what = "belongs to `provider: {cloud: existing}` alone"
         return Problem(key, what, "it would not be read", "Remove it")
     name = key if key.isprintable() else shown(key)
     remedy = f"Write it under {ENVIRONMENT_KEY}, or remove it"

@@ -1,13 +1,14 @@
-"""Which Kubernetes versions there are, and until when: data, judged against a date that is given."""
+"""Which Kubernetes versions there are, and until when: each cloud's data, judged against a date that is given."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING
 
-from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem
+
+if TYPE_CHECKING:
+    from spotproof.settings.environment import Environment
 
 OLDEST, NEWEST = "1.35", "1.36"
 """1.35: JobSet 0.12 and Karpenter 1.14 are tested on it. 1.36: the newest that Karpenter 1.14.1 supports."""
@@ -16,24 +17,20 @@ WARNED_BEFORE = timedelta(days=60)
 
 @dataclass(frozen=True)
 class Support:
-    """Last days of one version's support; None where the cloud has not published them."""
+    """Last days of one version's support; None where the cloud has not published them.
+
+    `then` is what the cloud does at the end of standard support, as the consequence of a warning.
+    """
 
     standard_ends: date | None
     extended_ends: date | None
+    then: str = "the cloud then upgrades it on its own day, under running training"
 
-
-EKS: Final[Mapping[str, Support]] = MappingProxyType(
-    {
-        # EKS user guide, Kubernetes release calendar, as of April 2026; 1.36 was not listed yet
-        "1.35": Support(date(2027, 3, 27), date(2028, 3, 27)),
-        "1.36": Support(None, None),
-    }
-)
 
 KEY = "kubernetesVersion"
 
 
-def problems(env: Environment, today: date) -> Iterator[Problem]:
+def problems(env: "Environment", today: date) -> Iterator[Problem]:
     """Versions that are too old, too new, or out of extended support on this day."""
     version = env.kubernetes_version
     minor = int(version.partition(".")[2])
@@ -48,29 +45,31 @@ def problems(env: Environment, today: date) -> Iterator[Problem]:
         yield Problem(
             KEY,
             f"is {version}, which is newer than {NEWEST}",
-            "Karpenter of this release does not support it, and nodes would not join",
+            "operators and Karpenter of this release do not support it, and nodes may not join",
             f'Write `{KEY}: "{NEWEST}"`',
         )
     else:
-        ends = EKS[version].extended_ends
+        ends = _of(env).extended_ends
         if ends is not None and today > ends:
             yield Problem(
                 KEY,
                 f"is {version}, whose extended support ended on {ends}",
-                "the cluster would be upgraded by AWS on its own day, under running training",
+                "the cluster would be upgraded by the cloud on its own day, under running training",
                 f'Write `{KEY}: "{NEWEST}"`',
             )
 
 
-def warnings(env: Environment, today: date) -> Iterator[Problem]:
+def warnings(env: "Environment", today: date) -> Iterator[Problem]:
     """From 60 days before the end of standard support: what it will cost or do."""
-    ends = EKS[env.kubernetes_version].standard_ends
+    support = _of(env)
+    ends = support.standard_ends
     if ends is None or today < ends - WARNED_BEFORE:
         return
     what = f"is {env.kubernetes_version}, whose standard support {'ended' if today > ends else 'ends'} on {ends}"
-    consequence = (
-        "the control plane then costs 0.60 instead of 0.10 USD per hour"
-        if env.control_plane.support == "extended"
-        else "AWS then upgrades it on its own day, under running training"
-    )
+    pays = support.extended_ends is not None and env.control_plane.support == "extended"
+    consequence = support.then if pays else Support.then
     yield Problem(KEY, what, consequence, f'Plan the upgrade: `{KEY}: "{NEWEST}"`')
+
+
+def _of(env: "Environment") -> Support:
+    return env.provider.versions.get(env.kubernetes_version, Support(None, None))

@@ -7,7 +7,7 @@ import pytest
 
 from spotproof.clouds.objects import TYPED, apply, object_name
 from spotproof.manifests import admission, fallback_policy
-from spotproof.manifests.workspaces import workspace
+from spotproof.manifests.workspaces import subject, workspace
 from spotproof.settings.environment import Workspace
 from spotproof.vocabulary import Manifest
 from tests.unit.clouds.programs import SMALLEST, environment, run
@@ -60,7 +60,7 @@ def test_objects_of_two_namespaces_have_two_names() -> None:
     names = {
         object_name("dev", one)
         for namespace in ("research", "speech")
-        for one in workspace(Workspace(namespace=namespace, members=()))
+        for one in workspace(Workspace(namespace=namespace, members=()), [subject("Group", namespace)])
     }
 
     assert len(names) == 12

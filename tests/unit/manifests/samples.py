@@ -5,9 +5,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spotproof.manifests.karpenter import ec2_node_class, node_pool
+from spotproof.manifests.ec2_node_class import NODE_CLASS, ec2_node_class
+from spotproof.manifests.karpenter import node_pool
 from spotproof.settings import Environment, load_environment
-from spotproof.settings.aws_instances import accelerator
+from spotproof.settings.aws import Aws
+from spotproof.settings.aws.instances import accelerator
 from spotproof.settings.pools import Accelerator, Pool
 
 ZONES = ("us-west-2a", "us-west-2b", "us-west-2c")
@@ -46,7 +48,12 @@ def node_class_of(pool: Pool, **changes: Any) -> Json:
 
 
 def node_pool_of(pool: Pool, **changes: Any) -> Json:
-    arguments: Json = {"node_class_name": pool.name, "zones": ZONES}
+    arguments: Json = {
+        "node_class": NODE_CLASS,
+        "node_class_name": pool.name,
+        "zones": ZONES,
+        "machine": Aws.machine,
+    }
     return node_pool(pool, **(arguments | changes))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from spotproof.manifests.karpenter import EBS_STARTUP_TAINT
+from spotproof.manifests.ec2_node_class import EBS_STARTUP_TAINT
 from spotproof.settings.pools import Accelerator, Pool
 from spotproof.vocabulary import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, RESERVED_LABEL_DOMAINS, SPOT_TAINT, SPOT_TAINTS
 from tests.unit.manifests.crds import errors, read_crd, schema_of

@@ -2,17 +2,18 @@ from collections.abc import Callable
 from typing import Any
 
 from spotproof.manifests.fallback_policy import aggregate_roles
-from spotproof.manifests.workspaces import members_group, workspace
+from spotproof.manifests.workspaces import administrators, members_group, subject, workspace
 from spotproof.vocabulary import WORKSPACE_LABEL
 from tests.unit.manifests.samples import environment
 
 (RESEARCH,) = environment(
     workspaces=[{"namespace": "research", "members": ["arn:aws:iam::123456789012:role/Research"]}]
 ).workspaces
+MEMBERS = [subject("Group", members_group("research"))]
 
 
 def objects(**changes: Any) -> dict[str, Any]:
-    return {f"{each['kind']} {name(each)}": each for each in workspace(RESEARCH, **changes)}
+    return {f"{each['kind']} {name(each)}": each for each in workspace(RESEARCH, MEMBERS, **changes)}
 
 
 def name(manifest: Any) -> str:
@@ -20,7 +21,7 @@ def name(manifest: Any) -> str:
 
 
 def test_a_workspace_is_as_reviewed(golden: Callable[[str, object], None]) -> None:
-    golden("manifests/workspace.yaml", workspace(RESEARCH))
+    golden("manifests/workspace.yaml", workspace(RESEARCH, MEMBERS))
 
 
 def test_admission_policies_know_the_namespace_and_its_pods_are_kept_off_the_host() -> None:
@@ -60,8 +61,19 @@ def test_every_role_that_is_bound_is_made_or_kubernetes_own() -> None:
 
 def test_no_two_workspaces_share_a_cluster_wide_name() -> None:
     both = environment(workspaces=[{"namespace": "a"}, {"namespace": "b"}]).workspaces
-    wide = [[name(each) for each in workspace(one) if "namespace" not in meta(each)] for one in both]
+    wide = [[name(each) for each in workspace(one, MEMBERS) if "namespace" not in meta(each)] for one in both]
     assert not set(wide[0]) & set(wide[1])
+
+
+def test_a_workspace_without_members_binds_nobody() -> None:
+    assert {each["kind"] for each in workspace(RESEARCH)} == {"Namespace", "ServiceAccount", "Role", "RoleBinding"}
+
+
+def test_administrators_are_bound_to_kubernetes_own_role() -> None:
+    made: list[Any] = [*administrators([subject("User", "ada@example.com")])]
+
+    assert [(one["kind"], one["roleRef"]["name"]) for one in made] == [("ClusterRoleBinding", "cluster-admin")]
+    assert administrators([]) == []
 
 
 def meta(manifest: Any) -> dict[str, Any]:

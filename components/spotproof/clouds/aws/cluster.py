@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 from spotproof.clouds.aws.documents import TRUSTS_EKS, allow, document
 from spotproof.clouds.aws.names import Names
 from spotproof.clouds.aws.roles import make_role
-from spotproof.settings.aws_checks import SERVICE_CIDR
+from spotproof.settings.aws.checks import SERVICE_CIDR
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 

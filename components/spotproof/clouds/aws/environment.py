@@ -11,19 +11,21 @@ from spotproof.clouds.aws.checkpoints import CheckpointBucket
 from spotproof.clouds.aws.cluster import EksCluster
 from spotproof.clouds.aws.karpenter import Karpenter
 from spotproof.clouds.aws.logs import ContainerLogs
-from spotproof.clouds.aws.names import Names, cluster_name
+from spotproof.clouds.aws.names import Names, checkpoint_store, cluster_name
 from spotproof.clouds.aws.network import DISCOVERY_TAG, Network
 from spotproof.clouds.aws.nodes import SystemNodes
 from spotproof.clouds.aws.placing import SYSTEM
 from spotproof.clouds.aws.pools import NodePoolArgs, OnDemandNodePool, SpotNodePool
 from spotproof.clouds.aws.service_linked_role import SpotServiceLinkedRole
 from spotproof.clouds.aws.workspace_identity import WorkspaceIdentity
-from spotproof.clouds.contract import GPU_PLUGIN, CheckpointStore, Cluster, Scheduling
+from spotproof.clouds.contract import GPU_PLUGIN, Cluster, Scheduling
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
+from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.manifests.scheduling import placement
-from spotproof.manifests.workspaces import members_group
+from spotproof.manifests.workspaces import members_group, subject
 from spotproof.prices import Prices, load_prices
 from spotproof.settings import Environment, Pool, clock, load_environment
+from spotproof.settings.aws import Aws
 
 
 class EksEnvironmentArgs(TypedDict):
@@ -60,14 +62,15 @@ class EksEnvironment(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: EksEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         self.settings = env = _settings(args)
-        props = {"region": env.provider.region, "accountId": env.provider.account_id, "cluster": cluster_name(name)}
+        here = env.provided_by(Aws)
+        props = {"region": here.region, "accountId": here.account_id, "cluster": cluster_name(name)}
         super().__init__("spotproof:aws:EksEnvironment", name, props, opts)
         # The account is a setting, and the provider refuses any other: nothing lands where somebody happens to be
         # logged in.
         provider = aws.Provider(
             f"{name}-aws",
-            region=env.provider.region,
-            allowed_account_ids=[env.provider.account_id],
+            region=here.region,
+            allowed_account_ids=[here.account_id],
             default_tags={"tags": dict(env.tags)} if env.tags else None,
             opts=pulumi.ResourceOptions(parent=self),
         )
@@ -84,7 +87,8 @@ class _Assembly:
     ) -> None:
         self.name, self.env, self.prices, self.parent = name, env, prices, parent
         self.providers: list[pulumi.ProviderResource] = [provider]
-        self.names = Names(cluster_name(name), env.provider.account_id, env.provider.region)
+        self.here = env.provided_by(Aws)
+        self.names = Names(cluster_name(name), self.here.account_id, self.here.region)
         self.place = Place(cluster_name=self.names.cluster, account_id=self.names.account_id, region=self.names.region)
 
     def build(self) -> Cluster:
@@ -123,14 +127,14 @@ class _Assembly:
             f"{name}-fallback", env, placing, pulumi.ResourceOptions.merge(self._opts(control_plane), inside)
         )
         self._workspaces(bucket, control_plane, [nodes, *pools])
-        store = CheckpointStore(bucket.uri)
+        store = checkpoint_store(name, env)
         return Cluster(
             kubernetes_provider=control_plane.kubernetes_provider,
             pools=placing,
             system_scheduling=SYSTEM,
             checkpoints=store,
             workspaces={one.namespace: one.service_account for one in env.workspaces},
-            provides=frozenset({GPU_PLUGIN} if env.provider.ami_alias.startswith("bottlerocket@") else ()),
+            provides=frozenset({GPU_PLUGIN} if self.here.ami_alias.startswith("bottlerocket@") else ()),
             ready=[nodes],
             lifetime=control_plane.resource,
             exports=self._exports(store),
@@ -212,7 +216,7 @@ class _Assembly:
             "node_role_name": karpenter.node_role_name,
             "subnet_terms": [{"id": one} for one in existing.subnet_ids] if existing else [{"tags": discovery}],
             "security_group_terms": [{"tags": discovery}],
-            "ami_alias": env.provider.ami_alias,
+            "ami_alias": self.here.ami_alias,
             "tags": dict(env.tags),
             "wait_for_ebs_driver": True,
         }
@@ -264,7 +268,8 @@ class _Assembly:
                 },
                 self._opts(control_plane),
             )
-            WorkspaceObjects(f"{self.name}-{one.namespace}", one, self._opts(*waits_for))
+            members = [subject("Group", members_group(one.namespace))]
+            WorkspaceObjects(f"{self.name}-{one.namespace}", one, members, opts=self._opts(*waits_for))
 
     def _scheduling(self, pool: Pool) -> Scheduling:
         placing = placement(pool)

@@ -8,7 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from spotproof.settings.aws import partition
+from spotproof.manifests.checkpoints import CheckpointStore
+from spotproof.settings import Environment
+from spotproof.settings.aws.model import Aws, partition
 
 CLUSTER_LIMIT: Final = 63
 """EKS takes 100; 63 lets the name be a Kubernetes label value too."""
@@ -138,6 +140,12 @@ class Names:
     def container_logs(self, kind: str) -> str:
         """A log group of the CloudWatch add-on, which writes nowhere else."""
         return f"/aws/containerinsights/{self.cluster}/{kind}"
+
+
+def checkpoint_store(stack: str, environment: Environment) -> CheckpointStore:
+    """Where training of a stack saves, from its settings alone."""
+    aws = environment.provided_by(Aws)
+    return CheckpointStore(f"s3://{Names(cluster_name(stack), aws.account_id, aws.region).bucket}")
 
 
 def bucket_arn(bucket: str, region: str) -> str:

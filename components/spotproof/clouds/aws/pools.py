@@ -7,8 +7,11 @@ import pulumi
 
 from spotproof.clouds.objects import apply
 from spotproof.clouds.options import child_of
-from spotproof.manifests.karpenter import EBS_STARTUP_TAINT, ec2_node_class, node_pool
-from spotproof.settings import Pool, aws_instances
+from spotproof.manifests.ec2_node_class import EBS_STARTUP_TAINT, NODE_CLASS, ec2_node_class
+from spotproof.manifests.karpenter import node_pool
+from spotproof.settings import Pool
+from spotproof.settings.aws import Aws
+from spotproof.settings.aws.instances import accelerator as known_accelerator
 from spotproof.vocabulary import ON_DEMAND, SPOT, Capacity
 
 DELETE_TIMEOUT: Final = "45m"
@@ -77,7 +80,9 @@ class _NodePool(pulumi.ComponentResource):
             f"{name}-pool",
             node_pool(
                 pool,
+                node_class=NODE_CLASS,
                 node_class_name=pool.name,
+                machine=Aws.machine,
                 zones=args["zones"],
                 startup_taints=(EBS_STARTUP_TAINT,) if args.get("wait_for_ebs_driver") else (),
             ),
@@ -118,7 +123,7 @@ def pool_from(args: NodePoolArgs, capacity: Capacity) -> Pool:
 
     Numbers are made whole: a host in another language sends every number as a float.
     """
-    known = aws_instances.accelerator(args["instance_types"][0])
+    known = known_accelerator(args["instance_types"][0])
     kind, count = args.get("accelerator_type"), args.get("accelerator_count", 0)
     accelerator = {"type": kind, "count": int(count)} if kind else known and {"type": known[0], "count": known[1]}
     optional: dict[str, Any] = {

@@ -14,7 +14,7 @@ from typing import Final, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from spotproof.settings.aws import partition
+from spotproof.settings.aws.model import partition
 
 SERVICE: Final = "spot.amazonaws.com"
 ROLE_NAME: Final = "AWSServiceRoleForEC2Spot"

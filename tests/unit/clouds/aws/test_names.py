@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotproof.clouds.aws.names import Names, cluster_name, shortened
-from spotproof.settings.aws import partition
+from spotproof.settings.aws.model import partition
 
 ACCOUNT = "123456789012"
 REGIONS = ("us-east-1", "us-west-2", "ap-southeast-2", "us-gov-west-1", "cn-northwest-1")

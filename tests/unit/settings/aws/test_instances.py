@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spotproof.settings.accelerators import MEMORY_GIB
-from spotproof.settings.aws_instances import (
+from spotproof.settings.aws.instances import (
     ACCELERATOR_COUNT,
     FAMILY_ACCELERATOR,
     INSTANCE_TYPE,

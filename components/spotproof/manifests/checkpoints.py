@@ -1,0 +1,27 @@
+"""Where training saves, and what a pod carries to get at it. Pure: names and paths, no bucket."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+MOUNT_PATH: Final = "/checkpoints"
+"""Where a claim is mounted in every pod."""
+
+
+@dataclass(frozen=True)
+class CheckpointStore:
+    """A store that several pods write at once. `uri` has no slash at its end.
+
+    A workspace writes below `uri/<namespace>/` only. `pod_labels` go on every pod, where an identity is bound by them;
+    `secret` is a Secret of the workspace whose keys become environment variables; `volume_claim` is a ReadWriteMany
+    claim of the workspace, mounted at `MOUNT_PATH`, below which `uri` then lies.
+    """
+
+    uri: str
+    pod_labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    secret: str | None = None
+    volume_claim: str | None = None
+
+    def prefix(self, namespace: str) -> str:
+        """The place of one workspace; its jobs find their own below it, in `CHECKPOINT_URI`."""
+        return f"{self.uri}/{namespace}"

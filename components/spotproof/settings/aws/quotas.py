@@ -1,0 +1,45 @@
+"""EC2's limits: vCPUs of an account in a region, by class of instance, spot and on-demand apart."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from spotproof.settings.aws.instances import vcpus
+from spotproof.settings.machines import Quota
+
+if TYPE_CHECKING:
+    from spotproof.settings.aws.model import Aws
+    from spotproof.settings.environment import Environment
+
+STANDARD: Final = "Standard (A, C, D, H, I, M, R, T, Z)"
+
+CLASSES: Final = (
+    (r"p[234]", "All P4, P3 and P2 Spot Instance Requests", "Running On-Demand P instances"),
+    (r"p5", "All P5 Spot Instance Requests", "Running On-Demand P instances"),
+    (r"p6", "All P6 Spot Instance Requests", "Running On-Demand P instances"),
+    (r"(g|vt)\d|gr\d", "All G and VT Spot Instance Requests", "Running On-Demand G and VT instances"),
+    (r"[acdhimrtz]\w*\d", f"All {STANDARD} Spot Instance Requests", f"Running On-Demand {STANDARD} instances"),
+)
+"""Beginning of an instance type -> its quota as Service Quotas names it, spot and on-demand (EC2 user guide, quotas).
+The first that fits; other families (X, U, Trn, Inf) have quotas of their own, which are not looked at."""
+
+SYSTEM_VCPUS: Final = 4
+"""Two nodes of 2 vCPUs that carry the operators, always on-demand."""
+
+
+def quotas(aws: "Aws", env: "Environment") -> Iterator[Quota]:
+    """What full pools need, each at its largest type."""
+    needed = Counter({CLASSES[-1][2]: SYSTEM_VCPUS})
+    for pool in env.pools:
+        by_quota: dict[str, int] = {}
+        for name in pool.instance_types:
+            quota, cpus = _quota(name, spot=pool.is_spot), vcpus(name)
+            if quota and cpus:
+                by_quota[quota] = max(by_quota.get(quota, 0), cpus)
+        needed.update({quota: cpus * pool.max_nodes for quota, cpus in by_quota.items()})
+    yield from (Quota(name, count, "vCPUs", aws.region) for name, count in sorted(needed.items()))
+
+
+def _quota(instance_type: str, *, spot: bool) -> str | None:
+    return next((row[1] if spot else row[2] for row in CLASSES if re.match(row[0], instance_type)), None)

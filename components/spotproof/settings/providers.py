@@ -1,0 +1,11 @@
+"""Which clouds there are. Adding one is a folder with a settings class, a line here, and a folder under clouds/."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from spotproof.settings.aws import Aws
+from spotproof.settings.provider import Provider
+
+PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType({"aws": Aws})
+"""By the word of `provider.cloud`, which is also the name of the folder under clouds/."""
