@@ -82,7 +82,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"provider": AWS | {"amiAlias": "bottlerocket@1.60.0"}}, "operators.gpuPlugin.mode", "brings the plugin itself"),
     ({"provider": AWS | {"amiAlias": "al2023@latest"}}, "provider.amiAlias", "al2023@v2"),
     ({"provider": AWS | {"region": "us-west2"}}, "provider.region", "us-west-2"),
-    ({"provider": AWS | {"region": "us-iso-east-1"}}, "provider.region", "form"),
+    ({"provider": AWS | {"region": "us-iso-east-1"}}, "provider.region", "no EKS is known"),
     ({"provider": AWS | {"accountId": 123456789012}}, "provider.accountId", "in quotes"),
     ({"pools": [pool("a", autoscaler="cluster-autoscaler")]}, "pools[0].autoscaler", "AKS's two ways"),
     ({"pools": [pool("a", nodeLabels={"a": "b"})]}, "pools[0].nodeLabels", "somebody else made"),

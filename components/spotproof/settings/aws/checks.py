@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from spotproof.settings.aws import instances
+from spotproof.settings.aws.regions import REGIONS
 from spotproof.settings.errors import Problem, shown
 from spotproof.settings.near import near
 
@@ -31,6 +32,19 @@ def check(aws: "Aws", env: "Environment") -> Iterator[Problem]:
         yield from one(env)
     for one in CHECKS_OF_THE_ACCOUNT:
         yield from one(aws, env)
+
+
+def region_has_eks(aws: "Aws", env: "Environment") -> Iterator[Problem]:
+    """A region of EKS; one that is misspelt, or not known here, is better found before the first call."""
+    del env
+    if aws.region not in REGIONS:
+        guess = near(aws.region, REGIONS)
+        yield Problem(
+            "provider.region",
+            f"is {aws.region}, where no EKS is known",
+            "nothing could be built there, or with names that are wrong there",
+            f"Write `region: {guess}`" if guess else "Write a region of AWS, as in us-west-2",
+        )
 
 
 def instance_types_exist(env: "Environment") -> Iterator[Problem]:
@@ -179,6 +193,7 @@ CHECKS: Final[tuple[Callable[["Environment"], Iterator[Problem]], ...]] = (
     tags_are_ours_to_write,
 )
 CHECKS_OF_THE_ACCOUNT: Final[tuple[Callable[["Aws", "Environment"], Iterator[Problem]], ...]] = (
+    region_has_eks,
     zones_belong_to_the_region,
     people_are_of_this_account,
     gpu_plugin_matches_the_image,

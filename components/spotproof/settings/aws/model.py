@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints, field_validator
 
 from spotproof.settings.aws import checks, instances, quotas
+from spotproof.settings.aws.regions import ZONE_LETTERS
 from spotproof.settings.machines import Machine, Quota
 from spotproof.settings.provider import Provider
 from spotproof.settings.support import Support
@@ -15,15 +16,8 @@ if TYPE_CHECKING:
     from spotproof.settings.environment import Environment
     from spotproof.settings.errors import Problem
 
-# isolated regions have partitions and service domains of their own, which nothing here knows
-REGION = (
-    r"^(af|ap|ca|cn|eu|il|me|mx|sa|us)(-gov)?"
-    r"-(central|east|north|northeast|northwest|south|southeast|southwest|west)-[0-9]$"
-)
+REGION_FORM = r"^[a-z]{2}(-[a-z]+)+-[0-9]$"
 AMI_ALIAS = r"^(al2023@v20[0-9]{6}|bottlerocket@v?[0-9]+\.[0-9]+\.[0-9]+)$"
-
-ZONE_LETTERS = {"ap-northeast-1": "acd", "ca-central-1": "abd", "us-west-1": "ac"}
-"""Regions where new accounts do not see the zones a, b, c; everywhere else they do (EC2 user guide, zones)."""
 
 
 def partition(region: str) -> str:
@@ -61,7 +55,7 @@ class Aws(Provider):
     cloud: Literal["aws"] = Field(  # pyright: ignore[reportIncompatibleVariableOverride] - frozen
         description="Which cloud: `aws`.", examples=["aws"]
     )
-    region: Annotated[str, StringConstraints(pattern=REGION)] = Field(
+    region: Annotated[str, StringConstraints(pattern=REGION_FORM)] = Field(
         description="The AWS region everything lives in.", examples=["us-west-2"]
     )
     account_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")] = Field(
