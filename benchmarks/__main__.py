@@ -15,7 +15,7 @@ from spotproof.preview.cost import estimate
 from spotproof.preview.lint import lint_inputs
 from spotproof.preview.policy_run import run_policies
 from spotproof.preview.preview import Checks, preview_stack
-from spotproof.preview.project import load_project
+from spotproof.preview.project import Project, load_project
 from spotproof.preview.run import capture
 from spotproof.preview.schemas import check_objects
 from spotproof.prices import load_prices
@@ -29,17 +29,20 @@ def main() -> None:
     """Measure, and write what was measured."""
     project = load_project(ROOT)
     target = project.target("aws-prod")
+    stacks = project.stack_files
     whole = command_times([COMMAND, "preview", "--all"])
     startup = command_times([sys.executable, "-c", IMPORTS])
     warm = times(lambda: capture(project.program, target))
     captured = capture(project.program, target)
     parts = _parts(captured)
     judged = times(lambda: preview_stack(project.program, target, checks=_checks()), runs=5)
+    every = times(lambda: _all_stacks(project), runs=5)
     synthetic = times(lambda: capture(program), runs=5)
     count = len(captured.resources)
     rows = [
-        ("`spotproof preview --all`: both stacks, both modes, process start included", whole),
-        ("of it: start of Python and import of the SDKs' modules in use", startup),
+        (f"`spotproof preview --all`: {len(stacks)} stacks, both modes, process start included", whole),
+        ("start of Python and import of the modules an AWS stack uses", startup),
+        (f"all {len(stacks)} stacks, warm, in one process: both modes, lint, schemas, policies, cost", every),
         (f"aws-prod ({count} resources), warm, in process: one run of the program", warm),
         ("aws-prod, warm, in process: both modes, lint, schemas, policies, cost", judged),
         *((f"of it: {name}, one mode", measured) for name, measured in parts.items()),
@@ -56,6 +59,11 @@ import pulumi_aws as aws, pulumi_kubernetes as k8s, pulumi_policy, spotproof.clo
 aws.eks.Cluster, aws.ec2.Vpc, aws.iam.Role, aws.s3.Bucket, aws.sqs.Queue, aws.cloudwatch.EventRule, aws.kms.Key
 k8s.helm.v3.Release, k8s.core.v1.Namespace, k8s.rbac.v1.RoleBinding, k8s.apiextensions.CustomResource
 """
+
+
+def _all_stacks(project: Project) -> None:
+    for stack in project.stack_files:
+        preview_stack(project.program, project.target(stack), checks=_checks())
 
 
 def _checks() -> Checks:

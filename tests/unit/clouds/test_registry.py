@@ -9,6 +9,7 @@ import pytest
 from spotproof.clouds import registry
 from spotproof.prices import load_prices
 from spotproof.settings import clock, load_environment
+from tests.stacks.runs import ROOT, STACKS, settings_of
 
 SMALLEST = {"provider": {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}}
 
@@ -19,6 +20,22 @@ def test_no_cloud_is_loaded_before_it_is_built() -> None:
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert seen.stdout.strip() == "[]"
+
+
+SDKS = {"aws": "pulumi_aws", "gcp": "pulumi_gcp", "azure": "pulumi_azure_native"}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_stack_loads_no_sdk_but_its_own_clouds(stack: str) -> None:
+    code = (
+        "import sys; from tests.stacks.runs import preview_of; "
+        f"preview_of({stack!r}); print(sorted(set(sys.modules) & {set(SDKS.values())!r}))"
+    )
+
+    seen = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    own = SDKS.get(load_environment(settings_of(stack), today=clock.today()).provider.cloud)
+    assert seen.stdout.strip() == str([own] if own else [])
 
 
 def missing(name: str) -> object:
