@@ -1,0 +1,50 @@
+"""A resource against its cloud's own API: every input mapped to a field, and every field's rules kept."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spotproof.preview.model import Capture, Finding, Resource
+from tests.api_models.request import Load, Steps
+from tests.api_models.rows import Own, Row, Table
+from tests.api_models.translate import Translation, translate
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """`package`: what the types of its resources start with."""
+
+    package: str
+    table: Table
+    load: Load
+
+    def resources(self, capture: Capture) -> list[Resource]:
+        """Return what of a capture this cloud's API makes."""
+        return [one for one in capture.resources if one.custom and one.type.startswith(f"{self.package}:")]
+
+
+def judged(resource: Resource, cloud: Cloud) -> tuple[Translation, list[Finding]]:
+    """Return where the inputs went and what is wrong with them; a type without a row is wrong."""
+    row = cloud.table.get(resource.type)
+    if row is None:
+        return Translation(), [Finding(resource.urn, "", f"{resource.type} has no row in the table of {cloud.package}")]
+    if isinstance(row, Own):
+        return Translation(own={""}), []
+    done = translate(resource.inputs, row, cloud.load)
+    lost = (Finding(resource.urn, path, f"no field of {row.call} has this name") for path in done.lost.values())
+    return done, [*lost, *_differences(resource, row, done)]
+
+
+def _differences(resource: Resource, row: Row, done: Translation) -> Iterator[Finding]:
+    for call, document in done.documents.items():
+        for steps, keyword, message in done.requests[call].errors(document):
+            if keyword == "required" and not steps and call != row.call:
+                continue  # a second call names the resource that the first one made
+            secret = any((call, steps[:end]) in done.secrets for end in range(len(steps) + 1))
+            told = f"a secret value breaks the rule {keyword!r}" if secret else message
+            yield Finding(resource.urn, _origin(done, call, steps), f"{call}: {told}")
+
+
+def _origin(done: Translation, call: str, steps: Steps) -> str:
+    """Return the input that stands nearest to a place of a request."""
+    near = (done.origins.get((call, steps[:end])) for end in range(len(steps), 0, -1))
+    return next((path for path in near if path), "")
