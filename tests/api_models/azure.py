@@ -1,41 +1,35 @@
 """Azure: the management SDKs' classes, generated from the specifications of Azure's API.
 
-Newer packages hold `rest_field`s whose annotations are their types, and say nothing of ranges and patterns. Older ones
-hold `_attribute_map` and `_validation`, and their types stand at the constructor.
+A model's types stand at its constructor, its wire names in `_attribute_map`, its rules in `_validation`; the rules for
+the parts of an address stand where the request is built.
 """
 
+import ast
 import inspect
+import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from types import NoneType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from tests.api_models.request import Request, Schema, reference, structure
 
-_PRIMITIVES: Final = {bool: "boolean", int: "integer", float: "number"}
-_LIMITS: Final = {
+_PRIMITIVES: Final[Mapping[Any, str]] = {bool: "boolean", int: "integer", float: "number"}
+_RULES: Final = {
     "max_length": "maxLength",
     "min_length": "minLength",
     "pattern": "pattern",
     "maximum": "maximum",
+    "maximum_ex": "exclusiveMaximum",
     "minimum": "minimum",
+    "minimum_ex": "exclusiveMinimum",
     "max_items": "maxItems",
     "min_items": "minItems",
+    "unique": "uniqueItems",
 }
-
-
-@dataclass(frozen=True)
-class _Field:
-    """A field of a model: `wire` holds the names from the outside in."""
-
-    wire: tuple[str, ...]
-    hint: Any
-    required: bool
-    limits: Schema
 
 
 @cache
@@ -46,92 +40,90 @@ def load(call: str) -> Request:
     and never required: a name that is left out is made up by Pulumi.
     """
     module, _, method = call.partition(":")
-    group, _, name = method.partition(".")
-    stated = inspect.signature(getattr(getattr(import_module(f"azure.mgmt.{module}.operations"), group), name))
+    group, _, operation = method.partition(".")
+    operations = getattr(import_module(f"azure.mgmt.{module}.operations"), group)
+    rules = _address(operations, operation.removeprefix("begin_"))
     definitions: dict[str, Schema] = {}
     address: dict[str, Schema] = {}
     body = structure({})
-    for parameter in stated.parameters.values():
-        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or parameter.name == "self":
-            continue
+    for name, parameter in inspect.signature(getattr(operations, operation)).parameters.items():
         if models := [one for one in _members(parameter.annotation) if _is_model(one)]:
             _schema(models[0], definitions)
             body = definitions[models[0].__name__]
-        else:
-            address[parameter.name] = _schema(parameter.annotation, definitions)
+        elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name != "self":
+            address[name] = _schema(parameter.annotation, definitions) | rules.get(name, {})
     whole = structure({**address, **body["properties"]}, body["required"])
     return Request(call, {**whole, "$defs": definitions})
 
 
+def _address(operations: type, operation: str) -> dict[str, Schema]:
+    """Return the rules of the parts of the address, from the calls `_SERIALIZER.url(name, value, "str", ...)`."""
+    group = re.sub(r"(?<!^)(?=[A-Z])", "_", operations.__name__.removesuffix("Operations")).lower()
+    module = sys.modules[operations.__module__]
+    names = (f"build_{operation}_request", f"build_{group}_{operation}_request")
+    build: Callable[..., object] = next(getattr(module, name) for name in names if hasattr(module, name))
+    return {
+        ast.literal_eval(call.args[0]): _limits({str(one.arg): ast.literal_eval(one.value) for one in call.keywords})
+        for call in ast.walk(ast.parse(inspect.getsource(build)))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "url"
+    }
+
+
 def _schema(hint: Any, definitions: dict[str, Schema]) -> Schema:
-    members = _members(hint)
-    enums = [one for one in members if isinstance(one, type) and issubclass(one, Enum)]
-    if enums:
-        # the annotation allows any text beside the enum, for values of later versions; a test need not
-        return {"type": "string", "enum": [one.value for one in enums[0]]}
-    one: Any = next((each for each in members if _is_model(each)), members[0] if members else Any)
+    """Return the schema of a type; a model's goes into `definitions`, as it may hold itself."""
+    one: Any = _meant(_members(hint))
     if _is_model(one):
         if one.__name__ not in definitions:
-            definitions[one.__name__] = {}  # a model may hold itself
+            definitions[one.__name__] = {}
             definitions[one.__name__] |= _structure(one, definitions)
         return reference(one.__name__)
     origin: Any = get_origin(one) or one
-    inner = get_args(one)
-    if origin is list:
-        return {"type": "array", "items": _schema(inner[0], definitions)}
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": _schema(inner[1], definitions) if inner else {}}
-    if origin in (Any, object):
+    if not isinstance(origin, type):
         return {}
-    return {"type": _PRIMITIVES.get(origin, "string")}  # a time, a duration and bytes are text in JSON
+    if issubclass(origin, Enum):
+        return {"type": "string", "enum": [each.value for each in origin]}
+    if issubclass(origin, list):
+        return {"type": "array", "items": _schema(get_args(one)[0], definitions)}
+    if issubclass(origin, Mapping):
+        values = get_args(one)[1:]
+        return {"type": "object", "additionalProperties": _schema(values[0], definitions) if values else {}}
+    return {} if origin is object else {"type": _PRIMITIVES.get(origin, "string")}  # in JSON a time is text
 
 
-def _structure(model: type, definitions: dict[str, Schema]) -> Schema:
-    """Return the schema of a model; older ones write the path into the envelope `properties` at every field."""
-    outer: dict[str, Schema] = {}
-    inner: dict[str, Schema] = {}
-    needed: dict[int, list[str]] = {1: [], 2: []}
-    for field in _fields(model):
-        place = outer if len(field.wire) == 1 else inner
-        place[field.wire[-1]] = _schema(field.hint, definitions) | field.limits
-        if field.required:
-            needed[len(field.wire)].append(field.wire[-1])
-    if inner:
-        outer["properties"] = structure(inner, needed[2])
-        needed[1] += ["properties"] if needed[2] else []
-    return structure(outer, needed[1])
+def _structure(model: Any, definitions: dict[str, Schema]) -> Schema:
+    """Return what a caller may set of a model; fields that are only answered are no inputs."""
+    hints = get_type_hints(model.__init__, localns={"_models": sys.modules[model.__module__.rpartition(".")[0]]})
+    inside: dict[str, dict[str, Schema]] = {"": {}}  # by envelope: `properties.count` is a field of `properties`
+    required: dict[str, list[str]] = {"": []}
+    for name, stated in model._attribute_map.items():
+        rules = model._validation.get(name, {})
+        if name not in hints or rules.get("readonly"):
+            continue
+        envelope, _, wire = stated["key"].rpartition(".")
+        inside.setdefault(envelope, {})[wire] = _schema(hints[name], definitions) | _limits(rules)
+        required.setdefault(envelope, []).extend([wire] if rules.get("required") else [])
+    for envelope in [one for one in inside if one]:
+        inside[""][envelope] = structure(inside[envelope], required[envelope])
+        required[""] += [envelope] if required[envelope] else []
+    return structure(inside[""], required[""])
 
 
-def _fields(model: Any) -> Iterator[_Field]:
-    """Yield what a caller may set; what is only answered is no input."""
-    package = {"_models": sys.modules[model.__module__.rpartition(".")[0]]}
-    if hasattr(model, "_attribute_map"):
-        hints = get_type_hints(model.__init__, localns=package)
-        for name, stated in model._attribute_map.items():
-            rules = model._validation.get(name, {})
-            if name in hints and not rules.get("readonly"):
-                limits = {_LIMITS[rule]: limit for rule, limit in rules.items() if rule in _LIMITS}
-                yield _Field(tuple(stated["key"].split(".")), hints[name], rules.get("required", False), limits)
-        return
-    hints = get_type_hints(model, localns=package)
-    for base in reversed(model.__mro__):
-        for name, stated in vars(base).items():
-            if type(stated).__name__ == "_RestField" and stated._visibility != ["read"]:
-                hint = hints[name]
-                yield _Field((stated._rest_name_input or name,), hint, NoneType not in get_args(hint), {})
+def _limits(rules: Mapping[str, object]) -> Schema:
+    return {_RULES[rule]: limit for rule, limit in rules.items() if rule in _RULES}
 
 
 def _members(hint: Any) -> list[Any]:
-    """Return the types a value may have, without None and without the text that stands beside every enum."""
-    alternatives = get_args(hint) if type(None) in get_args(hint) or _is_union(hint) else (hint,)
-    return [
-        one for each in alternatives for one in (_members(each) if _is_union(each) else [each]) if one is not NoneType
-    ]
+    """Return the types a value may have, None left out."""
+    if get_origin(hint) in (Union, UnionType):
+        return [one for each in get_args(hint) for one in _members(each)]
+    return [] if hint is NoneType else [hint]
 
 
-def _is_union(hint: Any) -> bool:
-    return str(get_origin(hint)) in ("typing.Union", "<class 'types.UnionType'>")
+def _meant(members: list[Any]) -> Any:
+    """Return a model or an enum before the rest: every enum allows any text beside it, for values of later versions."""
+    special = [one for one in members if _is_model(one) or (isinstance(one, type) and issubclass(one, Enum))]
+    return [*special, *members, Any][0]
 
 
 def _is_model(hint: Any) -> bool:
-    return isinstance(hint, type) and (hasattr(hint, "_attribute_map") or hasattr(hint, "_deserialize"))
+    return hasattr(hint, "_attribute_map")

@@ -36,6 +36,7 @@ _NODE_GROUP, _CLUSTER = "aws:eks/nodeGroup:NodeGroup", "aws:eks/cluster:Cluster"
 _TEMPLATE, _LIFECYCLE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:s3/bucketLifecycleConfiguration"
 _NODE_POOL, _BUCKET = "gcp:container/nodePool:NodePool", "gcp:storage/bucket:Bucket"
 _AKS, _AGENT_POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
+_BLOBS = "azure-native:storage:BlobServiceProperties"
 
 DAMAGES: Final = {
     "an enum's value is wrong": [
@@ -63,11 +64,15 @@ DAMAGES: Final = {
         Damage("aws", _NODE_GROUP, ("scalingConfig", "minSize"), -1, "-1 is less than the minimum of 0"),
         Damage("aws", "aws:kms/key:Key", ("deletionWindowInDays",), 400, "400 is greater than the maximum of 365"),
         Damage("gcp", _NODE_POOL, ("nodeConfig", "diskSizeGb"), 2**31, "is greater than the maximum"),
+        Damage("azure", _AGENT_POOL, ("osDiskSizeGB",), 4096, "4096 is greater than the maximum of 2048"),
+        Damage("azure", _BLOBS, ("deleteRetentionPolicy", "days"), 400, "400 is greater than the maximum of 365"),
     ],
     "a text does not fit its pattern": [
         Damage("aws", _CLUSTER, ("name",), "-training", "'-training' does not match"),
         Damage("aws", "aws:iam/role:Role", ("name",), "train/node", "'train/node' does not match"),
         Damage("gcp", "gcp:compute/network:Network", ("name",), "Training", "'Training' does not match"),
+        Damage("azure", _AGENT_POOL, ("agentPoolName",), "spot-1", "'spot-1' does not match"),
+        Damage("azure", _AKS, ("networkProfile", "serviceCidr"), "10.0.0.0/99", "'10.0.0.0/99' does not match"),
     ],
     "a value has the wrong type": [
         Damage("aws", _TEMPLATE, ("blockDeviceMappings", 0, "ebs", "volumeSize"), "50Gi", "is not of type 'integer'"),
@@ -87,7 +92,6 @@ DAMAGES: Final = {
         ),
     ],
 }
-"""By mistake. Azure's models say nothing of ranges and patterns."""
 
 
 @pytest.mark.parametrize(

@@ -71,17 +71,23 @@ def test_a_duration_of_a_discovery_document_is_seconds(text: str) -> None:
     assert not errors(gcp.load(NODE_POOLS), {"nodePool": {"config": {"maxRunDuration": "3600s"}}})
 
 
-def test_a_model_of_azures_newer_packages_keeps_types_enums_and_what_it_requires() -> None:
+def test_a_model_of_azure_keeps_types_enums_ranges_and_what_it_requires() -> None:
     pools, account = azure.load(AGENT_POOLS), azure.load("storage:StorageAccountsOperations.begin_create")
 
     assert at(pools, "properties", "scaleSetPriority") == {"type": "string", "enum": ["Spot", "Regular"]}
     assert at(pools, "properties", "spotMaxPrice") == {"type": "number"}
+    assert at(pools, "properties", "osDiskSizeGB") == {"type": "integer", "minimum": 0, "maximum": 2048}
     assert account.schema["required"] == ["kind", "location", "sku"]
     assert "provisioningState" not in fields(at(pools, "properties"))
-    assert "agent_pool_name" in fields(pools.schema)
 
 
-def test_a_model_of_azures_older_packages_keeps_its_envelope() -> None:
+def test_a_name_in_azures_address_has_the_rules_that_the_request_is_built_with() -> None:
+    name = at(azure.load(AGENT_POOLS), "agent_pool_name")
+
+    assert name == {"type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[a-z][a-z0-9]{0,11}$"}
+
+
+def test_what_azure_requires_in_the_envelope_makes_the_envelope_required() -> None:
     role = azure.load(ROLES)
 
     assert at(role, "properties")["required"] == ["principalId", "roleDefinitionId"]
