@@ -58,7 +58,8 @@ def load(call: str) -> Request:
 
 def _address(operations: type, operation: str) -> dict[str, Schema]:
     """Return the rules of the parts of the address, from the calls `_SERIALIZER.url(name, value, "str", ...)`."""
-    group = re.sub(r"(?<!^)(?=[A-Z])", "_", operations.__name__.removesuffix("Operations")).lower()
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", operations.__name__.removesuffix("Operations"))
+    group = "_".join(words).lower()
     module = sys.modules[operations.__module__]
     names = (f"build_{operation}_request", f"build_{group}_{operation}_request")
     build: Callable[..., object] = next(getattr(module, name) for name in names if hasattr(module, name))
@@ -78,7 +79,7 @@ def _schema(hint: Any, definitions: dict[str, Schema]) -> Schema:
             definitions[one.__name__] |= _structure(one, definitions)
         return reference(one.__name__)
     origin: Any = get_origin(one) or one
-    if not isinstance(origin, type):
+    if origin in (Any, object) or not isinstance(origin, type):
         return {}
     if issubclass(origin, Enum):
         return {"type": "string", "enum": [each.value for each in origin]}
@@ -87,7 +88,7 @@ def _schema(hint: Any, definitions: dict[str, Schema]) -> Schema:
     if issubclass(origin, Mapping):
         values = get_args(one)[1:]
         return {"type": "object", "additionalProperties": _schema(values[0], definitions) if values else {}}
-    return {} if origin is object else {"type": _PRIMITIVES.get(origin, "string")}  # in JSON a time is text
+    return {"type": _PRIMITIVES.get(origin, "string")}  # in JSON a time is text
 
 
 def _structure(model: Any, definitions: dict[str, Schema]) -> Schema:

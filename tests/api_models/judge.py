@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from spotproof.preview.model import Capture, Finding, Resource
 from tests.api_models.request import Load, Steps
 from tests.api_models.rows import Own, Row, Table
-from tests.api_models.translate import Translation, translate
+from tests.api_models.translate import Input, Translation, translate
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def judged(resource: Resource, cloud: Cloud) -> tuple[Translation, list[Finding]
     if isinstance(row, Own):
         return Translation(own={""}), []
     done = translate(resource.inputs, row, cloud.load)
-    lost = (Finding(resource.urn, path, f"no field of {row.call} has this name") for path in done.lost.values())
+    lost = (Finding(resource.urn, one.path, f"no field of {row.call} has this name") for one in done.lost)
     return done, [*lost, *_differences(resource, row, done)]
 
 
@@ -39,12 +39,16 @@ def _differences(resource: Resource, row: Row, done: Translation) -> Iterator[Fi
         for steps, keyword, message in done.requests[call].errors(document):
             if keyword == "required" and not steps and call != row.call:
                 continue  # a second call names the resource that the first one made
+            origin = _origin(done, call, steps)
+            if keyword == "enum" and origin.key in row.unlisted:
+                done.used.add(origin.key)
+                continue
             secret = any((call, steps[:end]) in done.secrets for end in range(len(steps) + 1))
             told = f"a secret value breaks the rule {keyword!r}" if secret else message
-            yield Finding(resource.urn, _origin(done, call, steps), f"{call}: {told}")
+            yield Finding(resource.urn, origin.path, f"{call}: {told}")
 
 
-def _origin(done: Translation, call: str, steps: Steps) -> str:
+def _origin(done: Translation, call: str, steps: Steps) -> Input:
     """Return the input that stands nearest to a place of a request."""
     near = (done.origins.get((call, steps[:end])) for end in range(len(steps), 0, -1))
-    return next((path for path in near if path), "")
+    return next((one for one in near if one), Input())

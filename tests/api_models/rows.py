@@ -31,13 +31,15 @@ class Row:
     """One resource type.
 
     `inputs`: by path without list indices, only what is not named as in the API; a plain text is a path as in `To`.
-    `root`: the field of the call that holds all inputs. `filled`: fields the provider knows by itself.
+    `root`: the field of the call that holds all inputs. `filled`: fields the provider knows by itself. `unlisted`:
+    inputs whose value the API takes although its model does not list it, and where that is written; listed too.
     """
 
     call: str
     inputs: Mapping[str, "Target"] = field(default_factory=dict)
     root: str = ""
     filled: tuple[str, ...] = ()
+    unlisted: Mapping[str, str] = field(default_factory=dict)
 
 
 Target: TypeAlias = str | To | Own

@@ -97,6 +97,7 @@ AWS: Final[Table] = {
     "aws:iam/policy:Policy": Row("iam:CreatePolicy", {"name": "PolicyName", "policy": "PolicyDocument"}),
     "aws:iam/role:Role": Row("iam:CreateRole", {"name": "RoleName", "assumeRolePolicy": "AssumeRolePolicyDocument"}),
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": Row("iam:AttachRolePolicy", {"role": "RoleName"}),
+    "aws:iam/serviceLinkedRole:ServiceLinkedRole": Row("iam:CreateServiceLinkedRole"),
     "aws:kms/alias:Alias": Row("kms:CreateAlias", {"name": "AliasName"}),
     "aws:kms/key:Key": Row(
         "kms:CreateKey",

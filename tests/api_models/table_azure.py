@@ -10,6 +10,8 @@ def _keys(value: object) -> object:
     return {str(each): {} for each in value} if isinstance(value, list) else value
 
 
+_STREAMS: Final = "the model lists the streams of virtual machines only, not those of Container insights"
+
 AZURE: Final[Table] = {
     "azure-native:authorization:RoleAssignment": Row("authorization.v2022_04_01:RoleAssignmentsOperations.create"),
     "azure-native:containerservice:AgentPool": Row("containerservice:AgentPoolsOperations.begin_create_or_update"),
@@ -23,8 +25,21 @@ AZURE: Final[Table] = {
     "azure-native:managedidentity:UserAssignedIdentity": Row(
         "msi.v2024_11_30:UserAssignedIdentitiesOperations.create_or_update"
     ),
+    "azure-native:monitor:DataCollectionRule": Row(
+        "monitor.v2022_06_01:DataCollectionRulesOperations.create",
+        unlisted={"dataFlows.streams": _STREAMS, "dataSources.extensions.streams": _STREAMS},
+    ),
+    "azure-native:monitor:DataCollectionRuleAssociation": Row(
+        "monitor.v2022_06_01:DataCollectionRuleAssociationsOperations.create"
+    ),
+    "azure-native:monitor:DiagnosticSetting": Row(
+        "monitor.v2021_05_01_preview:DiagnosticSettingsOperations.create_or_update"
+    ),
+    "azure-native:network:NatGateway": Row("network:NatGatewaysOperations.begin_create_or_update"),
+    "azure-native:network:PublicIPAddress": Row("network:PublicIPAddressesOperations.begin_create_or_update"),
     "azure-native:network:Subnet": Row("network:SubnetsOperations.begin_create_or_update"),
     "azure-native:network:VirtualNetwork": Row("network:VirtualNetworksOperations.begin_create_or_update"),
+    "azure-native:operationalinsights:Workspace": Row("loganalytics:WorkspacesOperations.begin_create_or_update"),
     "azure-native:resources:ResourceGroup": Row("resource.resources:ResourceGroupsOperations.create_or_update"),
     "azure-native:storage:BlobContainer": Row("storage:BlobContainersOperations.create"),
     "azure-native:storage:BlobServiceProperties": Row(
@@ -32,5 +47,13 @@ AZURE: Final[Table] = {
         {"blobServicesName": Own("a part of the call's address that is always default")},
     ),
     "azure-native:storage:ManagementPolicy": Row("storage:ManagementPoliciesOperations.create_or_update"),
-    "azure-native:storage:StorageAccount": Row("storage:StorageAccountsOperations.begin_create"),
+    "azure-native:storage:StorageAccount": Row(
+        "storage:StorageAccountsOperations.begin_create",
+        {
+            "enableHttpsTrafficOnly": "properties/supportsHttpsTrafficOnly",
+            "networkRuleSet": "properties/networkAcls",
+            "networkRuleSet.ipRules.iPAddressOrRange": "value",
+            "networkRuleSet.virtualNetworkRules.virtualNetworkResourceId": "id",
+        },
+    ),
 }

@@ -12,6 +12,20 @@ ENVELOPE: Final = "properties"
 """Azure's resources hold most fields in this one, and its provider leaves it out."""
 
 
+@dataclass(frozen=True)
+class Input:
+    """Where in the inputs: as a table writes it, and with the indices of lists."""
+
+    key: str = ""
+    path: str = ""
+
+    def at(self, key: str) -> "Input":
+        return Input(f"{self.key}.{key}".lstrip("."), f"{self.path}.{key}".lstrip("."))
+
+    def item(self, step: str) -> "Input":
+        return Input(self.key, self.path + step)
+
+
 @dataclass
 class Translation:
     """What became of a resource's inputs.
@@ -23,10 +37,10 @@ class Translation:
 
     requests: dict[str, Request] = field(default_factory=dict)
     documents: dict[str, dict[str, Any]] = field(default_factory=dict)
-    origins: dict[tuple[str, Steps], str] = field(default_factory=dict)
+    origins: dict[tuple[str, Steps], Input] = field(default_factory=dict)
     placed: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
-    lost: dict[str, str] = field(default_factory=dict)
+    lost: list[Input] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     secrets: set[tuple[str, Steps]] = field(default_factory=set)
 
@@ -52,20 +66,6 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Input:
-    """Where in the inputs: as a table writes it, and with the indices of lists."""
-
-    key: str = ""
-    path: str = ""
-
-    def at(self, key: str) -> "_Input":
-        return _Input(f"{self.key}.{key}".lstrip("."), f"{self.path}.{key}".lstrip("."))
-
-    def item(self, step: str) -> "_Input":
-        return _Input(self.key, self.path + step)
-
-
-@dataclass(frozen=True)
 class _Walk:
     row: Row
     load: Load
@@ -75,7 +75,7 @@ class _Walk:
         call = self._call(self.row.call)
         call.held.update(dict.fromkeys(self.row.filled, UNKNOWN))
         place = self._down(call, self.row.root.split("/")) if self.row.root else call
-        self._object(inputs, place, _Input())
+        self._object(inputs, place, Input())
 
     def _call(self, name: str) -> _Place:
         service, _, _ = self.row.call.partition(":")
@@ -83,7 +83,7 @@ class _Walk:
         request = self.done.requests.setdefault(call, self.load(call))
         return _Place(call, request.resolved(request.schema), self.done.documents.setdefault(call, {}))
 
-    def _object(self, inputs: Mapping[str, object], place: _Place, where: _Input) -> None:
+    def _object(self, inputs: Mapping[str, object], place: _Place, where: Input) -> None:
         for key, value in inputs.items():
             at = where.at(key)
             target = self.row.inputs.get(at.key)
@@ -95,7 +95,7 @@ class _Walk:
                 start, value_sent = self._start(target, place), _changed(value, target)
                 self._put(value_sent, self._down(start, names[:-1]), names[-1], at)
             else:
-                self.done.lost[at.key] = at.path
+                self.done.lost.append(at)
 
     def _names(self, key: str, target: Target | None, place: _Place) -> list[str]:
         """Return the fields on the way to an input's own: as the table says, or by the input's name."""
@@ -126,16 +126,16 @@ class _Walk:
                 place = _Place(place.call, schema, place.held.setdefault(name, {}), steps)
         return place
 
-    def _put(self, value: object, place: _Place, name: str, where: _Input) -> None:
+    def _put(self, value: object, place: _Place, name: str, where: Input) -> None:
         schema, steps = _field(place.schema, name, place.call), (*place.steps, name)
         self.done.placed.add(where.key)
         sent, there = self._value(value, _Place(place.call, schema, {}, steps), where), place.held.get(name)
         # two inputs may fill one object of the API, as the flags of a network do
         place.held[name] = {**there, **sent} if isinstance(there, dict) and isinstance(sent, dict) else sent
 
-    def _value(self, value: object, place: _Place, where: _Input) -> object:
+    def _value(self, value: object, place: _Place, where: Input) -> object:
         """Return the value as the API has it, its keys translated."""
-        self.done.origins[place.call, place.steps] = where.path
+        self.done.origins[place.call, place.steps] = where
         if isinstance(value, Secret):
             self.done.secrets.add((place.call, place.steps))
             return self._value(value.value, place, where)
@@ -148,7 +148,7 @@ class _Walk:
             ]
         return UNKNOWN if isinstance(value, Reference) else value
 
-    def _map(self, value: dict[str, object], place: _Place, where: _Input) -> object:
+    def _map(self, value: dict[str, object], place: _Place, where: Input) -> object:
         schema = self._resolved(place, place.schema)
         item = self._resolved(place, schema.get("items", {}))
         if set(fields(item)) == {"Key", "Value"}:  # how AWS writes most maps of tags
@@ -167,14 +167,14 @@ class _Walk:
 
 
 def _named(key: str, schema: Schema) -> str:
-    """Return the field of this name; AWS starts some with a capital letter, and providers disagree about acronyms."""
+    """Return the field of this name; clouds and providers disagree about case and hyphens."""
     if key in fields(schema):
         return key
     return next((name for name in fields(schema) if _plain(name) == _plain(key)), "")
 
 
 def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
+    return name.replace("_", "").replace("-", "").lower()
 
 
 def _field(schema: Schema, name: str, call: str) -> Schema:
