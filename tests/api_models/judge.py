@@ -43,9 +43,14 @@ def _differences(resource: Resource, row: Row, done: Translation) -> Iterator[Fi
             if keyword == "enum" and origin.key in row.unlisted:
                 done.used.add(origin.key)
                 continue
-            secret = any((call, steps[:end]) in done.secrets for end in range(len(steps) + 1))
-            told = f"a secret value breaks the rule {keyword!r}" if secret else message
+            told = f"a secret value breaks the rule {keyword!r}" if _holds_secret(done, call, steps) else message
             yield Finding(resource.urn, origin.path, f"{call}: {told}")
+
+
+def _holds_secret(done: Translation, call: str, steps: Steps) -> bool:
+    """Tell whether a place is inside of a secret, or has one inside."""
+    paths = [path for name, path in done.secrets if name == call]
+    return any(path[: len(steps)] == steps or steps[: len(path)] == path for path in paths)
 
 
 def _origin(done: Translation, call: str, steps: Steps) -> Input:
