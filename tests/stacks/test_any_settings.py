@@ -1,10 +1,12 @@
-"""Whatever the settings accept, the program builds: no lint finding, no mandatory violation, in both modes."""
+"""Whatever the settings accept, the program builds: no lint finding, no mandatory violation, inputs the API takes."""
 
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.api_models.clouds import MODELS
+from tests.api_models.judge import judged
 from tests.stacks.runs import preview_settings
 
 ROLE = "arn:aws:iam::123456789012:role/"
@@ -71,3 +73,5 @@ def test_what_the_settings_accept_is_built_without_objection(environment: dict[s
 
     assert preview.lint == ()
     assert [found for found in preview.policies if found.level == "mandatory"] == []
+    aws = MODELS["aws"]
+    assert [found for one in aws.resources(preview.capture) for found in judged(one, aws)[1]] == []
