@@ -80,9 +80,9 @@ ARM_FAMILIES: Final = frozenset({"t2a", "c4a", "n4a", "a4x"})
 GIB_PER_VCPU: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
     {
         "n1": {"standard": 3.75, "highmem": 6.5, "highcpu": 0.9},
-        **dict.fromkeys(("n2", "n2d", "e2"), {"standard": 4.0, "highmem": 8.0, "highcpu": 1.0}),
-        **dict.fromkeys(("c2", "t2d", "t2a"), {"standard": 4.0}),
-        **dict.fromkeys(("c2d", "c3", "c4a", "n4"), {"standard": 4.0, "highmem": 8.0, "highcpu": 2.0}),
+        **{name: {"standard": 4.0, "highmem": 8.0, "highcpu": 1.0} for name in ("n2", "n2d", "e2")},
+        **{name: {"standard": 4.0} for name in ("c2", "t2d", "t2a")},
+        **{name: {"standard": 4.0, "highmem": 8.0, "highcpu": 2.0} for name in ("c2d", "c3", "c4a", "n4")},
     }
 )
 """Family -> kind -> memory of one vCPU; families that break the pattern are not here."""
@@ -119,7 +119,7 @@ def machine(machine_type: str) -> Machine | None:
 
 
 def _size(machine_type: str, match: re.Match[str]) -> tuple[int | None, float | None]:
-    """vCPUs and memory, as far as the name tells; a custom type gives its memory in MiB."""
+    """Virtual CPUs and memory, as far as the name tells; a custom type gives its memory in MiB."""
     if machine_type in SHARED_CORE:
         return SHARED_CORE[machine_type]
     cpus = int(match["size"]) if match["size"] else None

@@ -66,8 +66,8 @@ class Gcp(Provider):
         examples=["research-cluster"],
     )
     project_number: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{5,18}$")] = Field(
-        description="The project's number, in quotes: `gcloud projects describe PROJECT --format 'value(projectNumber)'`. "
-        "Identities of pods are named by it.",
+        description="The project's number, in quotes, as `gcloud projects describe` tells it. Identities of pods are "
+        "named by it.",
         examples=["123456789012"],
     )
     release_channel: Literal["rapid", "regular", "stable", "extended"] = Field(
