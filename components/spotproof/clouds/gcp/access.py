@@ -27,7 +27,7 @@ class AccessArgs(TypedDict):
     region: str
     """The region."""
     admins: list[str]
-    """Administrators of the cluster, as `user:ada@example.com`."""
+    """Administrators of the cluster, as `user:researcher@example.com`."""
     members: list[str]
     """Who works in a namespace; their rights there are bound with the workspace."""
 
@@ -40,7 +40,7 @@ class Access(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: AccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("spotproof:gcp:Access", name, {"admins": args["admins"], "members": args["members"]}, opts)
-        names = Names(args["cluster_name"], args["project"], "", args["region"])
+        names = Names(args["cluster_name"], args["project"], args["region"])
         people = sorted({*args["admins"], *args["members"]})
         if people:
             role = gcp.projects.IAMCustomRole(

@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 from spotproof.clouds.gcp.names import Names
 from spotproof.clouds.gcp.network import PODS, SERVICES
 from spotproof.clouds.gcp.nodes import config
+from spotproof.clouds.options import child_of
 from spotproof.settings.gcp import addresses
 
 LOGGED: Final = ("SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER")
@@ -86,15 +87,13 @@ class GkeCluster(pulumi.ComponentResource):
         cidrs = args.get("public_access_cidrs", [])
         props = {"clusterName": args["cluster_name"], "deletionProtection": protect, "publicAccessCidrs": cidrs}
         super().__init__("spotproof:gcp:GkeCluster", name, props, opts)
-        names = Names(args["cluster_name"], args["project"], "", args["region"])
+        names = Names(args["cluster_name"], args["project"], args["region"])
         self.resource = gcp.container.Cluster(
             f"{name}-cluster",
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                protect=protect,
-                depends_on=opts.depends_on if opts else None,
-                # of a pool that is gone; the provider would else see it missing and want a new cluster
-                ignore_changes=["nodeConfig"],
+            opts=pulumi.ResourceOptions.merge(
+                child_of(self, opts),
+                # the node configuration is that of a pool that is gone: the provider would want a new cluster for it
+                pulumi.ResourceOptions(protect=protect, ignore_changes=["nodeConfig"]),
             ),
             name=names.cluster,
             deletion_protection=protect,

@@ -34,7 +34,7 @@ class ContainerLogs(pulumi.ComponentResource):
     def __init__(self, name: str, args: ContainerLogsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         days = int(args["retain_days"])
         super().__init__("spotproof:gcp:ContainerLogs", name, {"retainDays": days}, opts)
-        names = Names(args["cluster_name"], args["project"], "", args["region"])
+        names = Names(args["cluster_name"], args["project"], args["region"])
         lines = log_filter(names)
         bucket = gcp.logging.ProjectBucketConfig(
             f"{name}-bucket",

@@ -27,12 +27,12 @@ def cluster_name(stack: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Names of one cluster in one project and region."""
+    """Names of one cluster in one project and region. Buckets and identities of pods need the project's number too."""
 
     cluster: str
     project: str
-    project_number: str
     region: str
+    project_number: str = ""
 
     @property
     def _placed(self) -> str:
@@ -114,7 +114,7 @@ class Names:
 
 def names_of(stack: str, gcp: Gcp) -> Names:
     """The names of a stack."""
-    return Names(cluster_name(stack), gcp.project, gcp.project_number, gcp.region)
+    return Names(cluster_name(stack), gcp.project, gcp.region, gcp.project_number)
 
 
 def checkpoint_store(stack: str, environment: Environment) -> CheckpointStore:

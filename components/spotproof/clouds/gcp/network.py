@@ -38,7 +38,7 @@ class Network(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("spotproof:gcp:Network", name, {"cidr": args["cidr"]}, opts)
-        names = Names(args["cluster_name"], args["project"], "", args["region"])
+        names = Names(args["cluster_name"], args["project"], args["region"])
         child = pulumi.ResourceOptions(parent=self)
         ranges = plan(args["cidr"])
         network = gcp.compute.Network(

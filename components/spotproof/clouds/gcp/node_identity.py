@@ -36,7 +36,7 @@ class NodeIdentity(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NodeIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("spotproof:gcp:NodeIdentity", name, {"roles": list(ROLES)}, opts)
-        names = Names(args["cluster_name"], args["project"], "", args["region"])
+        names = Names(args["cluster_name"], args["project"], args["region"])
         self.email = names.node_account_email
         child = pulumi.ResourceOptions(parent=self)
         account = gcp.serviceaccount.Account(

@@ -44,7 +44,7 @@ class WorkspaceIdentity(pulumi.ComponentResource):
     def __init__(self, name: str, args: WorkspaceIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         props = {"namespace": args["namespace"], "serviceAccount": args["service_account"]}
         super().__init__("spotproof:gcp:WorkspaceIdentity", name, props, opts)
-        names = Names(args["cluster_name"], args["project"], args["project_number"], args["region"])
+        names = Names(args["cluster_name"], args["project"], args["region"], args["project_number"])
         self.member = names.service_account(args["namespace"], args["service_account"])
         folder = gcp.storage.ManagedFolder(
             f"{name}-folder",

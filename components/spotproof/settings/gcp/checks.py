@@ -200,7 +200,7 @@ def people_have_an_address(gcp: "Gcp", env: "Environment") -> Iterator[Problem]:
                 key,
                 f"is {shown(person)}, which is not the form of an IAM member",
                 "IAM would refuse the binding",
-                "Write user:, group: or serviceAccount: before an e-mail address, as in user:ada@example.com",
+                "Write user:, group: or serviceAccount: before an e-mail address, as in user:researcher@example.com",
             )
         elif person.startswith("group:") and gcp.security_group is None:
             yield Problem(
