@@ -11,8 +11,8 @@ from spotproof.settings.gcp.addresses import PODS
 from spotproof.settings.gcp.checks import SYSTEM_NODES, SYSTEM_POOL
 
 MACHINE_TYPE: Final = "e2-standard-4"
-"""4 vCPU, 16 GiB. Requests on one of two nodes: GKE's own pods about 1.5 CPU with DNS and its autoscaler, JobSet 0.25,
-KubeRay 0.1; of 2 vCPUs GKE leaves 1.93, and the second of two controllers would stay pending in an upgrade."""
+"""4 vCPU, 16 GiB. Of 2 vCPUs GKE leaves 1.93, and its own pods would take most of them (an estimate): JobSet's 0.25 and
+KubeRay's 0.1 have to fit on either of two nodes while the other one is upgraded."""
 DISK_GIB: Final = 50
 """Images of the controllers take about 6 GiB."""
 
