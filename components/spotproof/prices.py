@@ -24,10 +24,12 @@ ASSUMED_SPOT_SHARE: Final = 0.35
 """Of on-demand, where no spot price is known: GPU spot has lately cost a third, the saving of 90 % is long gone."""
 EQUAL_WITHIN: Final = 0.10
 """Prices this close are one price to the fallback rule; a move between them costs more than it saves."""
-REFERENCE_REGION: Final[Mapping[str, str]] = {"aws": "us-east-1"}
+REFERENCE_REGION: Final[Mapping[str, str]] = {"aws": "us-east-1", "gcp": "us-central1"}
 """The region of the table, whose prices stand in for those of others, and say so."""
 
 EVERY_REGION: Final = "*"
+ACCELERATOR: Final = "accelerator/"
+"""Before the type of an accelerator that has a price of its own."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: an instance type, or a service as `eks/cluster`."""
+    """One line of the table: an instance type, an `accelerator/<type>` that is attached, a service as `eks/cluster`."""
 
     usd_per_hour: float
     spot_usd_per_hour: float | None
@@ -63,12 +65,34 @@ class Prices:
 
     rows: Mapping[tuple[str, str, str], Row]
 
-    def node(self, cloud: str, region: str, instance_type: str, capacity: Capacity) -> Price | None:
-        """One node of this type; None where nothing is known of it.
+    def node(
+        self,
+        cloud: str,
+        region: str,
+        instance_type: str,
+        capacity: Capacity,
+        attached: tuple[str, int] | None = None,
+    ) -> Price | None:
+        """One node of this type; None where nothing is known of it, or of what is attached to it.
 
         A missing spot price is 0.35 of on-demand; a missing region is the reference region's. Both are marked.
+
+        Args:
+            cloud: Whose.
+            region: Where, by the cloud's own name.
+            instance_type: The machine, with whatever it comes with.
+            capacity: How it is bought.
+            attached: Type and number of accelerators that are paid for beside the machine, as on GCP's N1.
         """
-        row, borrowed = self._row(cloud, region, instance_type)
+        machine = self._unit(cloud, region, instance_type, capacity)
+        if attached is None or machine is None:
+            return machine
+        kind, count = attached
+        one = self._unit(cloud, region, f"{ACCELERATOR}{kind}", capacity)
+        return one and _sum(machine, one, count)
+
+    def _unit(self, cloud: str, region: str, item: str, capacity: Capacity) -> Price | None:
+        row, borrowed = self._row(cloud, region, item)
         if row is None:
             return None
         if capacity != SPOT:
@@ -83,9 +107,16 @@ class Prices:
         row, borrowed = self._row(cloud, region, item)
         return Price(row.usd_per_hour, row.source, borrowed=borrowed) if row else None
 
-    def cheapest(self, cloud: str, region: str, instance_types: Iterable[str], capacity: Capacity) -> Price | None:
+    def cheapest(
+        self,
+        cloud: str,
+        region: str,
+        instance_types: Iterable[str],
+        capacity: Capacity,
+        attached: tuple[str, int] | None = None,
+    ) -> Price | None:
         """The cheapest of several types: what Karpenter takes first, and what a tier is compared by."""
-        known = [price for name in instance_types if (price := self.node(cloud, region, name, capacity))]
+        known = [price for name in instance_types if (price := self.node(cloud, region, name, capacity, attached))]
         return min(known, key=lambda price: price.usd_per_hour, default=None)
 
     def _row(self, cloud: str, region: str, item: str) -> tuple[Row | None, bool]:
@@ -94,6 +125,16 @@ class Prices:
         reference = REFERENCE_REGION.get(cloud, "")
         row = self.rows.get((cloud, reference, item))
         return (replace(row, source=f"{row.source}, price of {reference}"), True) if row else (None, False)
+
+
+def _sum(machine: Price, one: Price, count: int) -> Price:
+    """A machine with so many of one thing attached."""
+    return Price(
+        round(machine.usd_per_hour + count * one.usd_per_hour, 6),
+        machine.source if one.source == machine.source else f"{machine.source}; {count} x {one.source}",
+        guessed=machine.guessed or one.guessed,
+        borrowed=machine.borrowed or one.borrowed,
+    )
 
 
 def equal(one: float, other: float) -> bool:
@@ -109,21 +150,24 @@ class PriceLine(Settings):
 
     region: str | None = Field(default=None, description="Left out: every region.", examples=["us-west-2"])
     instance_type: str | None = Field(default=None, description="A node's type.", examples=["p4d.24xlarge"])
+    accelerator: str | None = Field(
+        default=None, description="One that is attached to a machine and paid for beside it.", examples=["nvidia-t4"]
+    )
     service: str | None = Field(default=None, description="Something else.", examples=["vpc/nat-gateway"])
     usd_per_hour: Usd = Field(description="On-demand price, USD per hour.", examples=[21.96])
     spot_usd_per_hour: Usd | None = Field(default=None, description="Spot price, USD per hour.", examples=[7.7])
 
     @property
     def item(self) -> str:
-        """What is priced: a node's type or a service."""
-        return self.instance_type or self.service or ""
+        """What is priced: a node's type, an accelerator or a service."""
+        return self.instance_type or (f"{ACCELERATOR}{self.accelerator}" if self.accelerator else self.service or "")
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
-        if (self.instance_type is None) == (self.service is None):
+        if [self.instance_type, self.accelerator, self.service].count(None) != 2:  # noqa: PLR2004 - all but one
             raise ValueError(
-                "names not exactly one of instanceType and service; its price would belong to nothing; "
-                "Write `instanceType: p4d.24xlarge` or `service: vpc/nat-gateway`"
+                "names not exactly one of instanceType, accelerator and service; its price would belong to nothing; "
+                "Write `instanceType: p4d.24xlarge`, `accelerator: nvidia-t4` or `service: vpc/nat-gateway`"
             )
         return self
 

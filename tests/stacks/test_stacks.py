@@ -64,7 +64,7 @@ def documents(preview: Preview) -> Iterator[tuple[str, object]]:
 def test_every_iam_document_is_a_plain_string_at_the_first_preview(stack: str) -> None:
     found = dict(documents(preview_of(stack)))
 
-    assert len(found) > 10
+    assert len(found) > 10 or not stack.startswith("aws-")  # elsewhere rights are bound by name, not written out
     assert all(isinstance(json.loads(text), dict) for text in found.values() if isinstance(text, str))
     assert [name for name, text in found.items() if not isinstance(text, str)] == []
 
@@ -74,7 +74,7 @@ def test_no_policy_document_is_longer_than_iam_takes(stack: str) -> None:
     # a managed policy holds 6,144 characters, white space not counted (IAM quotas)
     lengths = {name: len("".join(str(text).split())) for name, text in documents(preview_of(stack))}
 
-    assert max(lengths.values()) <= 6144
+    assert max(lengths.values(), default=0) <= 6144
 
 
 LIMITS = {
@@ -143,11 +143,17 @@ def test_determineds_fragment_becomes_its_pool(golden: Callable[[str, object], N
     golden("stacks/determined.yaml", [r.inputs for kind in kinds for r in of_type(preview, kind)])
 
 
-def test_everything_that_holds_data_is_protected_in_production_and_nothing_in_development() -> None:
-    protected = {stack: {r.type for r in preview_of(stack).capture.resources if r.protect} for stack in STACKS}
+PROTECTED = {
+    "aws-prod": {"aws:eks/cluster:Cluster", "aws:kms/key:Key", "aws:s3/bucket:Bucket"},
+    "gcp-prod": {"gcp:container/cluster:Cluster", "gcp:storage/bucket:Bucket"},
+}
 
-    assert protected["aws-dev"] == set()
-    assert protected["aws-prod"] == {"aws:eks/cluster:Cluster", "aws:kms/key:Key", "aws:s3/bucket:Bucket"}
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_everything_that_holds_data_is_protected_in_production_and_nothing_in_development(stack: str) -> None:
+    protected = {r.type for r in preview_of(stack).capture.resources if r.protect}
+
+    assert protected == PROTECTED.get(stack, set())
 
 
 def test_below_1_36_the_admission_policy_is_not_rendered() -> None:

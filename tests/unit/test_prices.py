@@ -2,11 +2,15 @@
 
 import csv
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from spotproof.prices import equal, load_prices
 from spotproof.settings import SettingsError
+
+if TYPE_CHECKING:
+    from spotproof.vocabulary import Capacity
 
 
 def test_a_price_of_the_table_names_its_source_and_date() -> None:
@@ -43,6 +47,33 @@ def test_the_cheapest_of_several_types_is_what_a_tier_is_compared_by() -> None:
 
     assert price is not None
     assert price.usd_per_hour == 0.8048
+
+
+def test_what_is_attached_to_a_machine_is_added_to_its_price() -> None:
+    prices = load_prices()
+    bare, with_two = (prices.node("gcp", "us-central1", "n1-standard-8", "spot", a) for a in (None, ("nvidia-t4", 2)))
+
+    assert bare is not None
+    assert with_two is not None
+    assert with_two.usd_per_hour == pytest.approx(bare.usd_per_hour + 2 * 0.11)
+    assert prices.cheapest("gcp", "us-central1", ["n1-standard-8"], "spot", ("nvidia-t4", 2)) == with_two
+
+
+def test_a_machine_with_something_attached_that_has_no_price_has_none() -> None:
+    assert load_prices().node("gcp", "us-central1", "n1-standard-8", "spot", ("nvidia-p4", 1)) is None
+    assert load_prices().node("gcp", "us-central1", "x9-standard-8", "spot", ("nvidia-t4", 1)) is None
+
+
+def test_a_prices_file_prices_what_is_attached(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    text = "cloud: gcp\nasOf: 2026-11-01\nsource: our agreement\nprices: "
+    file.write_text(text + "[{accelerator: nvidia-t4, usdPerHour: 0.3, spotUsdPerHour: 0.2}]")
+    price = load_prices(file).node("gcp", "europe-west4", "n1-standard-8", "spot", ("nvidia-t4", 1))
+
+    assert price is not None
+    assert price.usd_per_hour == pytest.approx(0.08 + 0.2)
+    assert "our agreement 2026-11-01" in price.source
+    assert price.borrowed, "the machine's is another region's"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +126,7 @@ def test_a_line_without_a_region_comes_before_the_tables_own_price_of_a_region(t
         ("asOf: 2026-11-01\nprices: [{instanceTyp: a, usdPerHour: 1}]", "prices[0].instanceTyp"),
         ("asOf: 2026-11-01\nprices: [{service: a/b, usdPerHour: 1, spotUsdPerHour: 1}]", "prices[0].spotUsdPerHour"),
         ("asOf: 2026-11-01\nprices: [{service: a, usdPerHour: 1}, {service: a, usdPerHour: 2}]", "prices[1]"),
+        ("asOf: 2026-11-01\nprices: [{accelerator: a, service: b, usdPerHour: 1}]", "prices[0]"),
         ("asOf: 2026-11-01\nprices: {", "prices.yaml"),
     ],
 )
@@ -122,3 +154,18 @@ def test_the_table_agrees_with_the_published_catalogue(shared: Path) -> None:
     assert {name: price and price.usd_per_hour for name, price in found.items()} == {
         row["instance_type"]: float(row["on_demand_usd_h"]) for row in rows
     }
+
+
+def test_the_table_agrees_with_the_published_catalogue_of_gcp_spot_prices_too(shared: Path) -> None:
+    with (shared / "catalog" / "gpu_instances.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["cloud"] == "gcp" and ":" not in row["instance_type"]]
+    prices = load_prices()
+
+    columns: tuple[tuple[Capacity, str], ...] = (("on-demand", "on_demand_usd_h"), ("spot", "spot_usd_h"))
+    for capacity, column in columns:
+        found = {
+            row["instance_type"]: prices.node("gcp", "us-central1", row["instance_type"], capacity) for row in rows
+        }
+        assert {name: price and price.usd_per_hour for name, price in found.items()} == {
+            row["instance_type"]: float(row[column]) for row in rows
+        }

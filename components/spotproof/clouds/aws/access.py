@@ -6,7 +6,8 @@ from typing import Final, TypedDict
 import pulumi
 import pulumi_aws as aws
 
-from spotproof.clouds.aws.names import Names, digest, slug
+from spotproof.clouds.aws.names import Names
+from spotproof.clouds.naming import digest, slug
 from spotproof.clouds.options import child_of
 
 ADMIN: Final = "AmazonEKSClusterAdminPolicy"

@@ -3,11 +3,10 @@
 Nothing here asks AWS: IAM documents are plain text at the first preview, and policies can judge them.
 """
 
-import hashlib
-import re
 from dataclasses import dataclass
 from typing import Final
 
+from spotproof.clouds.naming import HASH, digest, shortened, slug
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.settings import Environment
 from spotproof.settings.aws.model import Aws, partition
@@ -20,27 +19,6 @@ RULE_LIMIT: Final = 64
 QUEUE_LIMIT: Final = 80
 BUCKET_LIMIT: Final = 63
 NODE_GROUP_LIMIT: Final = 63
-
-_HASH: Final = 8
-"""Hexadecimal characters: among 10,000 names a clash has a chance of 1 %; a stack has about 40."""
-
-
-def digest(text: str) -> str:
-    """Eight characters that stand for a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:_HASH]
-
-
-def shortened(name: str, limit: int) -> str:
-    """The name, or as much of it as fits with a hash of the whole: always the same, and distinct for distinct names."""
-    if len(name) <= limit:
-        return name
-    return f"{name[: limit - _HASH - 1].rstrip('-')}-{digest(name)}"
-
-
-def slug(text: str) -> str:
-    """A text as lower-case letters, digits and hyphens; marked with its hash where that changed it."""
-    plain = re.sub(r"-{2,}", "-", re.sub(r"[^a-z0-9]", "-", text.lower())).strip("-")
-    return plain if plain == text else f"{plain}-{digest(text)}".lstrip("-")
 
 
 def cluster_name(stack: str) -> str:
@@ -119,7 +97,7 @@ class Names:
         What cannot change in place is in the fingerprint: the new group then has another name, and can be made before
         the old one goes.
         """
-        return f"{shortened(f'{self.cluster}-{word}', NODE_GROUP_LIMIT - _HASH - 1)}-{digest(fingerprint)}"
+        return f"{shortened(f'{self.cluster}-{word}', NODE_GROUP_LIMIT - HASH - 1)}-{digest(fingerprint)}"
 
     @property
     def bucket(self) -> str:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotproof.clouds.aws.names import Names, cluster_name, shortened
+from spotproof.clouds.aws.names import Names, cluster_name
+from spotproof.clouds.naming import shortened
 from spotproof.settings.aws.model import partition
 
 ACCOUNT = "123456789012"

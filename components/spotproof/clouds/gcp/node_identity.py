@@ -1,0 +1,59 @@
+"""What the nodes themselves may do in GCP: write logs and metrics, pull images."""
+
+from collections.abc import Sequence
+from typing import Final, TypedDict
+
+import pulumi
+import pulumi_gcp as gcp
+
+from spotproof.clouds.gcp.names import Names
+
+ROLES: Final = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
+"""What GKE asks of a node's account, and the project's own images, which that role does not have."""
+
+
+class NodeIdentityArgs(TypedDict):
+    """Whose nodes."""
+
+    cluster_name: str
+    """Name of the GKE cluster."""
+    project: str
+    """The project's id."""
+    region: str
+    """The region."""
+
+
+class NodeIdentity(pulumi.ComponentResource):
+    """A service account for the nodes of one environment.
+
+    Without it they take Compute Engine's default account, which often is an editor of the project.
+    """
+
+    email: str
+    """Known at preview."""
+    ready: Sequence[pulumi.Resource]
+    """The account with its roles."""
+
+    def __init__(self, name: str, args: NodeIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("spotproof:gcp:NodeIdentity", name, {"roles": list(ROLES)}, opts)
+        names = Names(args["cluster_name"], args["project"], args["region"])
+        self.email = names.node_account_email
+        child = pulumi.ResourceOptions(parent=self)
+        account = gcp.serviceaccount.Account(
+            f"{name}-account",
+            account_id=names.node_account,
+            display_name=f"Nodes of {names.cluster}",
+            opts=child,
+        )
+        members = [
+            gcp.projects.IAMMember(
+                f"{name}-{role.rpartition('/')[2]}",
+                project=names.project,
+                role=role,
+                member=f"serviceAccount:{self.email}",
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[account]),
+            )
+            for role in ROLES
+        ]
+        self.ready = [account, *members]
+        self.register_outputs({"email": self.email})
