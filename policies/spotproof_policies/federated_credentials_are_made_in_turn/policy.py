@@ -37,8 +37,9 @@ def _by_identity(stack: Stack) -> dict[str, list[Resource]]:
     identities = {one.urn for one in stack.of(_IDENTITY)}
     found: dict[str, list[Resource]] = {}
     for credential in stack.of(_CREDENTIAL):
-        made_here = sorted(identities.intersection(credential.dependencies))
-        # Names are read only where the identity is not one of the stack, and then they are plain text.
+        # By where the name comes from: a cluster's identity, too, may be waited for. The name itself is read only
+        # where the identity is not one of the stack, and then it is plain text.
+        made_here = [urn for urn in credential.property_dependencies.get("resourceName", ()) if urn in identities]
         key = made_here[0] if made_here else _named(credential)
         found.setdefault(key, []).append(credential)
     return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from spotproof_policies.buckets import BLOB_SERVICE, GCS_BUCKET, STORAGE_ACCOUNT
-from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
+from spotproof_policies.model import Config, Finding, Policy, Resource, Stack, WholeStack
 from spotproof_policies.reading import at
 
 
@@ -26,12 +26,18 @@ def check(stack: Stack, _config: Config) -> Iterator[Finding]:
             )
     versioned = [one for one in stack.of(BLOB_SERVICE) if at(one.props, "isVersioningEnabled") is True]
     for account in stack.of(STORAGE_ACCOUNT):
-        if at(account.props, "isHnsEnabled") is True and any(stack.depends_on(one, account) for one in versioned):
+        if at(account.props, "isHnsEnabled") is True and any(_is_of(stack, one, account) for one in versioned):
             yield Finding(
                 account,
                 "The storage account has a hierarchical namespace and its blobs are versioned, which Azure does not "
                 "support together. Write isVersioningEnabled: false, or make the account without isHnsEnabled.",
             )
+
+
+def _is_of(stack: Stack, service: Resource, account: Resource) -> bool:
+    """By where the account's name comes from; a name written as text says no more than the order of the two."""
+    behind = service.property_dependencies.get("accountName", ())
+    return account.urn in behind if behind else stack.depends_on(service, account)
 
 
 POLICY = Policy(
