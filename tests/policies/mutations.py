@@ -164,6 +164,8 @@ GCP: dict[str, Mutation] = {
     "kubernetes-providers-have-an-identifier": key_removed("pulumi:providers:kubernetes", "clusterIdentifier"),
 }
 
+AGENT_POOL: dict[str, object] = {"count": 1, "nodeLabels": {"spotproof.dev/pool": "a"}}
+
 AZURE: dict[str, Mutation] = {
     "spot-pools-are-tainted": key_removed("karpenter.sh/v1:NodePool", "taints"),
     "pools-are-labelled": key_removed("NodePool", "spotproof.dev/capacity"),
@@ -171,8 +173,15 @@ AZURE: dict[str, Mutation] = {
     "labels-are-text": key_set("Pool", "spotproof.dev/capacity", to=True),
     "pools-are-limited": key_removed("NodePool", "limits"),
     "training-pools-are-left-alone": key_removed("NodePool", "expireAfter"),
-    "spot-nodes-come-back": key_removed(":AgentPool", "enableAutoScaling"),
-    "node-upgrades-are-held-back": key_removed(":ManagedCluster", "autoUpgradeProfile"),
+    # Stacks of ours leave nodes to auto-provisioning; its pools stand in for agent pools.
+    "spot-nodes-come-back": turned_into(
+        "karpenter.sh/v1:NodePool",
+        "azure-native:containerservice:AgentPool",
+        {**AGENT_POOL, "scaleSetPriority": "Spot"},
+    ),
+    "node-upgrades-are-held-back": turned_into(
+        "karpenter.sh/v1:NodePool", "azure-native:containerservice:AgentPool", AGENT_POOL
+    ),
     "spot-price-cap-is-kept": top_level(":AKSNodeClass", spec={"spotMaxPrice": 12.5}),
     "node-auto-provisioning-stands-alone": changed(
         ":ManagedCluster",
@@ -193,9 +202,7 @@ AZURE: dict[str, Mutation] = {
         roleDefinitionId="/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c",
         principalType="ServicePrincipal",
     ),
-    "federated-credentials-are-made-in-turn": top_level(
-        ":FederatedIdentityCredential", resourceName="one", resourceGroupName="g"
-    ),
+    "federated-credentials-are-made-in-turn": options(property_dependencies={}, dependencies=()),
     "pods-of-workload-identity-carry-the-label": turned_into(
         ":FallbackPolicy",
         "kubernetes:core/v1:Pod",

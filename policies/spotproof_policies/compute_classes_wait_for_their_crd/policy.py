@@ -7,8 +7,8 @@ from spotproof_policies.gke_pools import GKE_CLUSTER
 from spotproof_policies.model import Config, Finding, Policy, Resource, Stack, WholeStack
 
 COMPUTE_CLASS: Final = "kubernetes:cloud.google.com/v1:ComputeClass"
-_WAITING: Final = ("command:", "time:", "kubernetes:batch/v1:Job", "kubernetes:apiextensions.k8s.io/v1:CustomResource")
-"""Beginnings of types that can wait for a definition, or are one. A cluster or a node pool is ready long before."""
+_WAITING: Final = ("command:", "time:", "kubernetes:batch/v1:Job")
+"""Beginnings of types that can wait for a definition. A cluster or a node pool is ready long before."""
 
 
 def check(stack: Stack, _config: Config) -> Iterator[Finding]:
