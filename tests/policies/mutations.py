@@ -55,9 +55,9 @@ def top_level(token: str, **fields: Any) -> Mutation:
     return changed(token, lambda inputs: {**inputs, **fields})
 
 
-def turned_into(token: str, kind: str, inputs: Any) -> Mutation:
+def turned_into(token: str, kind: str, inputs: Any, **options: Any) -> Mutation:
     """An object of the stack as another one that stands in the same place."""
-    return lambda one: replace(one, type=kind, inputs=inputs) if one.type.endswith(token) else one
+    return lambda one: replace(one, type=kind, inputs=inputs, **options) if one.type.endswith(token) else one
 
 
 def text_replaced(token: str, old: str, new: str) -> Mutation:
@@ -202,7 +202,12 @@ AZURE: dict[str, Mutation] = {
         roleDefinitionId="/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c",
         principalType="ServicePrincipal",
     ),
-    "federated-credentials-are-made-in-turn": options(property_dependencies={}, dependencies=()),
+    "federated-credentials-are-made-in-turn": turned_into(
+        ":FederatedIdentityCredential",
+        "azure-native:managedidentity:FederatedIdentityCredential",
+        {"resourceName": "one", "resourceGroupName": "g"},
+        property_dependencies={},
+    ),
     "pods-of-workload-identity-carry-the-label": turned_into(
         ":FallbackPolicy",
         "kubernetes:core/v1:Pod",
