@@ -153,7 +153,7 @@ GCP: dict[str, Mutation] = {
     "nodes-have-their-own-account": key_removed("nodePool:NodePool", "serviceAccount"),
     "operators-on-on-demand-nodes": key_removed(":Release", "nodeSelector"),
     "roles-are-not-administrators": top_level("projects/iAMMember:IAMMember", role="roles/editor"),
-    "iam-names-its-members": top_level("IAMMember", member="allAuthenticatedUsers"),
+    "iam-names-its-members": top_level("IamMember", member="allAuthenticatedUsers"),
     "checkpoint-buckets-are-private": text_replaced("bucket:Bucket", "enforced", "inherited"),
     "checkpoint-buckets-are-versioned": key_removed("bucket:Bucket", "versioning"),
     "checkpoint-versions-expire": key_removed("bucket:Bucket", "lifecycleRules"),

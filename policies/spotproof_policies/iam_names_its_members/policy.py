@@ -9,6 +9,7 @@ from spotproof_policies.reading import at, words
 _TYPES: Final = (
     *(f"gcp:{place}/iAM{form}:IAM{form}" for place in ("projects", "serviceaccount") for form in ("Member", "Binding")),
     *(f"gcp:storage/bucketIAM{form}:BucketIAM{form}" for form in ("Member", "Binding")),
+    *(f"gcp:storage/managedFolderIam{form}:ManagedFolderIam{form}" for form in ("Member", "Binding")),
     *(f"gcp:artifactregistry/repositoryIam{form}:RepositoryIam{form}" for form in ("Member", "Binding")),
 )
 _EVERYBODY: Final = ("allUsers", "allAuthenticatedUsers")
