@@ -98,8 +98,11 @@ def _known(props: Mapping[str, Any], key: str) -> bool:
 
 
 def _stack_resource(resource: PolicyResource, reads: frozenset[str]) -> model.Resource:
-    by_property = (dependency for found in resource.property_dependencies.values() for dependency in found)
-    dependencies = dict.fromkeys(dependency.urn for dependency in (*resource.dependencies, *by_property))
+    by_property = {
+        key: tuple(dependency.urn for dependency in found) for key, found in resource.property_dependencies.items()
+    }
+    behind = (urn for urns in by_property.values() for urn in urns)
+    dependencies = dict.fromkeys((*(dependency.urn for dependency in resource.dependencies), *behind))
     return model.Resource(
         type=resource.resource_type,
         name=resource.name,
@@ -109,4 +112,5 @@ def _stack_resource(resource: PolicyResource, reads: frozenset[str]) -> model.Re
         parent=resource.parent.urn if resource.parent else "",
         delete_seconds=resource.opts.custom_timeouts.delete_seconds,
         dependencies=tuple(dependencies),
+        property_dependencies=by_property,
     )

@@ -36,6 +36,8 @@ class Resource:
     """The custom timeout for deletion; 0 when the program leaves it to the provider."""
     dependencies: tuple[str, ...] = ()
     """URNs; filled for stack policies only, since the engine sends none with a single resource."""
+    property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Property -> URNs that its value comes from; among `dependencies` too, which also hold what is only waited for."""
     is_known: Callable[[str], bool] = _always
     """Whether a property's own value is known, asked without touching it. For single resources only."""
 

@@ -1,106 +1,33 @@
-"""One neutral view of a node pool, whichever cloud wrote it.
+"""The table of node pools: which resources hold some, and who reads them.
 
-Another cloud is one class here and one line in `READERS`; the policies over pools then judge it too.
-Every property reads only what it needs, so that one unknown value silences one question, not all.
+Another cloud is one file with its reader and one line in `READERS`; the policies over pools then judge it too.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterable
+from typing import Final
 
-from spotproof.vocabulary import (
-    GPU_RESOURCE,
-    KARPENTER_CAPACITY_LABEL,
-    POOL_LABEL,
-    SPOT,
-    SPOT_TAINTS,
-    Taint,
-)
+from spotproof.vocabulary import POOL_LABEL, SPOT, SPOT_TAINTS, Taint
+from spotproof_policies.aks_pools import AKS_AGENT_POOL, AKS_CLUSTER, aks_agent_pool, aks_cluster_pools
+from spotproof_policies.gke_pools import GKE_CLUSTER, GKE_NODE_POOL, gke_cluster_pools, gke_node_pool
+from spotproof_policies.karpenter_pools import KARPENTER_NODE_POOL, karpenter_pools
 from spotproof_policies.model import Props, Resource
-from spotproof_policies.reading import at, number, rows, table, text
+from spotproof_policies.node_pool import NodePool
+from spotproof_policies.reading import at, text
 
-KARPENTER_NODE_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
-EC2_NODE_CLASS: Final = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
-
-
-class NodePool(Protocol):
-    """What the policies ask of a pool."""
-
-    @property
-    def capacities(self) -> frozenset[str]:
-        """The capacity types it may buy; empty when it does not say."""
-        ...
-
-    @property
-    def labels(self) -> Mapping[str, Any]:
-        """The labels that it gives its nodes, values as written."""
-        ...
-
-    @property
-    def taints(self) -> tuple[Mapping[str, Any], ...]:
-        """The taints that stay on its nodes."""
-        ...
-
-    @property
-    def max_nodes(self) -> float | None:
-        """The largest number of nodes, None when there is no such limit."""
-        ...
-
-    @property
-    def buys_gpus(self) -> bool:
-        """Whether its nodes carry NVIDIA GPUs, as far as the pool itself tells."""
-        ...
-
-
-@dataclass(frozen=True)
-class KarpenterPool:
-    """A `karpenter.sh/v1` NodePool."""
-
-    props: Props
-
-    @property
-    def capacities(self) -> frozenset[str]:
-        """From the requirement on `karpenter.sh/capacity-type`; only `In` names what is bought."""
-        requirements = rows(at(self.props, "spec", "template", "spec", "requirements"))
-        return frozenset(
-            text(value)
-            for requirement in requirements
-            if at(requirement, "key") == KARPENTER_CAPACITY_LABEL and at(requirement, "operator") == "In"
-            for value in rows(at(requirement, "values"))
-        )
-
-    @property
-    def labels(self) -> Mapping[str, Any]:
-        """From the node template."""
-        return table(at(self.props, "spec", "template", "metadata", "labels"))
-
-    @property
-    def taints(self) -> tuple[Mapping[str, Any], ...]:
-        """Startup taints are left out: they go as soon as a node is ready."""
-        return tuple(table(taint) for taint in rows(at(self.props, "spec", "template", "spec", "taints")))
-
-    @property
-    def max_nodes(self) -> float | None:
-        """`limits.nodes`, which Karpenter accepts as a number or as a string."""
-        return number(at(self.props, "spec", "limits", "nodes"))
-
-    @property
-    def buys_gpus(self) -> bool:
-        """Seen by the GPU taint or a limit on GPUs: instance types are names that would need a table."""
-        limited = GPU_RESOURCE in set(table(at(self.props, "spec", "limits")))
-        return limited or any(at(taint, "key") == GPU_RESOURCE for taint in self.taints)
-
-
-READERS: Final[dict[str, Callable[[Props], NodePool]]] = {
-    KARPENTER_NODE_POOL: KarpenterPool,
+READERS: Final[dict[str, Callable[[Props], Iterable[NodePool]]]] = {
+    KARPENTER_NODE_POOL: karpenter_pools,
+    GKE_NODE_POOL: gke_node_pool,
+    GKE_CLUSTER: gke_cluster_pools,
+    AKS_AGENT_POOL: aks_agent_pool,
+    AKS_CLUSTER: aks_cluster_pools,
 }
-"""Resource type to reader. Node groups of GKE and agent pools of AKS get their line with their cloud."""
+"""Resource type -> the pools in it: one where the resource is a pool, any number where it is a cluster."""
 
 POOL_TYPES: Final = tuple(READERS)
 
 
-def read(resource: Resource) -> NodePool:
-    """The neutral view of a resource whose type is in `POOL_TYPES`."""
+def pools_in(resource: Resource) -> Iterable[NodePool]:
+    """The neutral view of every pool in a resource whose type is in `POOL_TYPES`."""
     return READERS[resource.type](resource.props)
 
 
@@ -115,6 +42,6 @@ def trains(pool: NodePool) -> bool:
 
 
 def spot_taints(pool: NodePool) -> list[Taint]:
-    """Those taints that one of the clouds' spot taints equals."""
+    """Those taints that one of the clouds' spot taints equals, each once."""
     seen = [{key: text(at(taint, key)) for key in ("key", "value", "effect")} for taint in pool.taints]
-    return [taint for taint in seen if taint in SPOT_TAINTS]
+    return [taint for taint in SPOT_TAINTS if taint in seen]

@@ -15,6 +15,10 @@ from spotproof_policies.registry import POLICIES
 FOLDER = Path(__file__).resolve().parents[2] / "policies" / "spotproof_policies"
 
 
+KEYS = {"type", "name", "inputs", "parent", "dependencies", "behind", "protect", "timeouts", "outputs"}
+"""`behind` are property dependencies: property -> names of the resources that its value comes from."""
+
+
 @dataclass(frozen=True)
 class Case:
     policy: Policy
@@ -50,7 +54,7 @@ def _of(policy: Policy, file: Path) -> Iterator[Case]:
 def _resources(written: list[dict[str, Any]]) -> Iterator[Resource]:
     by_name = {one["name"]: one for one in written}
     for one in written:
-        unexpected = set(one) - {"type", "name", "inputs", "parent", "dependencies", "protect", "timeouts", "outputs"}
+        unexpected = set(one) - KEYS
         assert not unexpected, unexpected
         yield Resource(
             urn=_urn(by_name, one["name"]),
@@ -61,6 +65,9 @@ def _resources(written: list[dict[str, Any]]) -> Iterator[Resource]:
             provider="",
             inputs=one["inputs"],
             dependencies=tuple(_urn(by_name, name) for name in one.get("dependencies", ())),
+            property_dependencies={
+                key: tuple(_urn(by_name, name) for name in names) for key, names in one.get("behind", {}).items()
+            },
             protect=one.get("protect", False),
             custom_timeouts=one.get("timeouts", {}),
             outputs=one.get("outputs", {}),

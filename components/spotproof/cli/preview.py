@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from spotproof.preview.model import Capture, Cost, Mode, Preview, Violation
+    from spotproof.preview.model import Capture, Mode, Preview, Violation
     from spotproof.preview.preview import Checks
     from spotproof.preview.project import Project
     from spotproof.prices import Prices
@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     failures: dict[str, str] = {}
     for name in names:
         try:
-            previews.append(_preview(project, name, modes, replace(checks, price=_pricer(project, name, table))))
+            previews.append(_preview(project, name, modes, _of_stack(project, name, table, checks)))
         except _failures() as error:
             failures[name] = str(error)
     text = _text(report, previews, failures, several=all_stacks or len(names) > 1)
@@ -100,28 +100,34 @@ def _preview(project: "Project", name: str, modes: "tuple[Mode, ...]", checks: "
     return preview_stack(project.program, project.target(name), modes, checks)
 
 
-def _pricer(project: "Project", name: str, table: "Prices | None") -> "Callable[[Capture], Cost]":
-    """Estimate with the prices of the option, or of the stack's own settings, or of this release.
+def _of_stack(project: "Project", name: str, table: "Prices | None", checks: "Checks") -> "Checks":
+    """The checks with what the stack file says: prices, the regions of default providers, and quotas.
 
-    Settings of ours are checked whole before the program runs: the program sees its one key and no other, so that a
-    misspelt `spotproof:enviroment` beside it would go unnoticed.
+    Prices are those of the option, or of the stack's own settings, or of this release. Settings of ours are checked
+    whole before the program runs: the program sees its one key and no other, so that a misspelt
+    `spotproof:enviroment` beside it would go unnoticed.
 
     Raises:
         SettingsError: the stack file holds settings of ours that cannot work.
     """
     from spotproof.preview import cost  # noqa: PLC0415
+    from spotproof.preview.regions import default_regions  # noqa: PLC0415
     from spotproof.prices import load_prices  # noqa: PLC0415
     from spotproof.settings import ENVIRONMENT_KEY, clock, load_stack, read_stack_file  # noqa: PLC0415
 
     file = project.stack_files.get(name)
     config = read_stack_file(file) if file else {}
-    own = None
+    env = None
     if file and ENVIRONMENT_KEY in config:
         env = load_stack(config, today=clock.today(), source=file.name)
-        own = file.parent / env.prices if env.prices else None
+    own = file.parent / env.prices if file and env and env.prices else None
     known = table or load_prices(own)
-    region = config.get("aws:region")
-    return lambda capture: cost.estimate(capture, known, region if isinstance(region, str) else "")
+    regions = default_regions(config)
+
+    def price(capture: "Capture") -> cost.CostEstimate:
+        return cost.estimate(capture, known, regions)
+
+    return replace(checks, price=price, quotas=tuple(env.provider.quotas(env)) if env else ())
 
 
 def _failures() -> tuple[type[Exception], ...]:

@@ -108,11 +108,11 @@ _PAID_BY: Final = {provider.node_class_group: provider.package for provider in P
 
 def bill(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     """What one resource costs; nothing for those that are free, or of a provider nobody bills here."""
-    if (package := _package(resource)) in BILLS:
+    if (package := paying_package(resource)) in BILLS:
         yield from cast("Bill", import_module(BILLS[package]).bill)(resource, ledger)
 
 
-def _package(resource: Billed) -> str:
+def paying_package(resource: Billed) -> str:
     """Whose prices a resource has: its own package's, and for a Karpenter pool those of the cloud of its node class."""
     if resource.type == KARPENTER_POOL:
         group = str(at(resource.inputs, "spec", "template", "spec", "nodeClassRef", "group"))

@@ -1,16 +1,16 @@
 """What a previewed stack costs per hour: idle, and with every pool full."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Final
 
 from spotproof.clouds.charges import Billed, ByUse, Charge, Ledger, PoolCharge, bill
 from spotproof.preview.model import Capture
+from spotproof.preview.regions import region_of
 from spotproof.prices import ASSUMED_SPOT_SHARE, Price, Prices
 from spotproof.vocabulary import ON_DEMAND, SPOT
 
-PROVIDER: Final = "pulumi:providers:"
 # A line is what is paid for, two amounts of 12 and 14 columns and their marks.
 AMOUNTS: Final = 30
 WIDEST: Final = 42
@@ -91,10 +91,13 @@ class CostEstimate:
             yield f"billed by use, not counted: {'; '.join(self.by_use)}"
 
 
-def estimate(capture: Capture, prices: Prices, region: str = "") -> CostEstimate:
-    """What the captured resources cost by these prices; `region` is that of default providers, "" if not known."""
+def estimate(capture: Capture, prices: Prices, regions: Mapping[str, str] | None = None) -> CostEstimate:
+    """What the captured resources cost by these prices.
+
+    `regions` are those of default providers: package -> region, where the stack's configuration says them.
+    """
     resources: dict[str, Billed] = {resource.urn: resource for resource in capture.resources}
-    ledger = Ledger(resources, prices, _regions(capture, region))
+    ledger = Ledger(resources, prices, region_of(capture, regions or {}))
     items = [item for resource in capture.resources for item in bill(resource, ledger)]
     charges = [item for item in items if isinstance(item, Charge)]
     pools = tuple(item for item in items if isinstance(item, PoolCharge))
@@ -113,18 +116,6 @@ def _merged(charges: list[Charge]) -> Iterator[Charge]:
         key = (charge.what, charge.price)
         merged[key] = replace(charge, count=charge.count + merged[key].count) if key in merged else charge
     return iter(sorted(merged.values(), key=lambda charge: charge.what))
-
-
-def _regions(capture: Capture, default: str) -> Callable[[Billed], str]:
-    """The region of a resource's provider; of the default or the only one, where it names none."""
-    by_provider = {
-        resource.urn: region
-        for resource in capture.resources
-        if resource.type.startswith(PROVIDER) and isinstance(region := resource.inputs.get("region"), str)
-    }
-    provider = {resource.urn: resource.provider.rpartition("::")[0] for resource in capture.resources}
-    only = next(iter(by_provider.values())) if len(set(by_provider.values())) == 1 else ""
-    return lambda resource: by_provider.get(provider.get(resource.urn, ""), default or only)
 
 
 def _missing(pool: PoolCharge) -> tuple[str, ...]:

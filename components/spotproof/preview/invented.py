@@ -2,40 +2,18 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from spotproof.preview import sdk_metadata
+from spotproof.preview.forms import Part, forms_of, template
 
 # Deep enough for `cluster.identities[0].oidcs[0].issuer`; Kubernetes schemas (JSONSchemaProps) contain themselves.
 DEPTH: Final = 4
 
-_REGION: Final = "us-east-1"
-_ACCOUNT: Final = "123456789012"
-Recipe: TypeAlias = Callable[[str, str, str], object]
-"""(service, resource name, 8 hex digits of its URN) -> value."""
-
-_TEXTS: Final[tuple[tuple[str, str], ...]] = (
-    (r"[aA]rn$", f"arn:aws:{{service}}:{_REGION}:{_ACCOUNT}:{{name}}-{{mark}}"),
-    (r"(?i)certificate|^data$|cadata$", "{base64}"),
-    (r"(?i)(endpoint|url|uri|issuer|selflink)$", "https://{mark}.{name}.example.com"),
-    (r"(?i)(domain|dnsname|hostname|fqdn|host)$", "{mark}.{name}.example.com"),
-    (r"(?i)(json|policy|kubeconfig(raw)?)$", "{{}}"),
-    (r"(?i)(account|owner)(id)?$", _ACCOUNT),
-    (r"(?i)ipv6cidr", "fd00::/56"),
-    (r"(?i)cidr", "10.0.0.0/16"),
-    (r"(?i)(ip|ipaddress|address)$", "10.0.0.10"),
-    (r"(?i)^region$", _REGION),
-    (r"(?i)zone$", f"{_REGION}a"),
-    (r"(?i)(status|state)$", "ACTIVE"),
-    (r"(?i)version$", "1"),
-    (r"(?i)(created?at|date|time|timestamp)$", "2026-01-01T00:00:00Z"),
-    (r"", "{name}-{mark}"),
-)
-"""Pattern of an output's name -> what such a text looks like; the first that fits."""
+Recipe: TypeAlias = Callable[[Part], object]
 
 
 def invent(urn: str, token: str, inputs: Mapping[str, object]) -> tuple[str, dict[str, object]]:
@@ -45,18 +23,20 @@ def invent(urn: str, token: str, inputs: Mapping[str, object]) -> tuple[str, dic
     """
     name = urn.rpartition("::")[2]
     mark = hashlib.sha256(urn.encode()).hexdigest()[:8]
+    service = token.split(":")[1].split("/", maxsplit=1)[0].lower()
+    part = Part(service, token.rpartition(":")[2], name, mark, inputs)
+    forms = forms_of(token)
     outputs: dict[str, object] = {}
     if token.startswith("kubernetes:"):
         inputs, outputs = _named(inputs, name, mark)
         identity = _kubernetes_id(outputs.get("metadata"), name)
     else:
-        identity = f"{name}-{mark}"
+        identity = forms.identity(part)
     cls = sdk_metadata.resource_class(token)
     if cls is not None:
-        service = token.split(":")[1].split("/", maxsplit=1)[0].lower()
-        for key, recipe in _recipes(cls).items():
-            if key not in inputs:
-                outputs[key] = recipe(service, name, mark)
+        outputs |= {key: recipe(part) for key, recipe in _recipes(cls, token).items() if key not in inputs}
+        if "name" in outputs and (own := forms.own_name(part)):
+            outputs["name"] = own
     return identity, outputs
 
 
@@ -77,53 +57,58 @@ def _kubernetes_id(metadata: object, name: str) -> str:
 
 
 @cache
-def _recipes(cls: type[Any]) -> dict[str, Recipe]:
-    found = {key: _recipe(key, hint, DEPTH) for key, hint in sdk_metadata.outputs_of(cls).items()}
+def _recipes(cls: type[Any], token: str) -> dict[str, Recipe]:
+    found = {key: _recipe(token, key, hint, DEPTH) for key, hint in sdk_metadata.outputs_of(cls).items()}
     return {key: recipe for key, recipe in found.items() if recipe is not None and key not in ("id", "urn")}
 
 
-def _recipe(key: str, hint: Any, depth: int) -> Recipe | None:  # noqa: PLR0911  # a table by type, read downwards
+def _recipe(  # noqa: PLR0911  # a table by type, read downwards
+    token: str, key: str, hint: Any, depth: int
+) -> Recipe | None:
     hint = _first(hint)
     origin = get_origin(hint) or hint
     if origin is str:
-        return _text(key)
+        return _text(token, key)
     if origin is bool:
-        return lambda _s, _n, _m: False
+        return lambda _: False
     if origin in (int, float):
-        return lambda _s, _n, _m: 1
+        return lambda _: 1
     if origin is Literal:
-        return lambda _s, _n, _m: get_args(hint)[0]
+        return lambda _: get_args(hint)[0]
     if not isinstance(origin, type):
         return None
     if issubclass(origin, Enum):
-        return lambda _s, _n, _m: next(iter(origin)).value
+        return lambda _: next(iter(origin)).value
     if issubclass(origin, Mapping) and sdk_metadata.output_shape(origin) is None:
-        return lambda _s, _n, _m: {}
+        return lambda _: {}
     if depth and issubclass(origin, Sequence):
-        return _list(_recipe(key.removesuffix("s"), next(iter(get_args(hint)), str), depth - 1))
-    return _object(origin, depth)
+        return _list(_recipe(token, key.removesuffix("s"), next(iter(get_args(hint)), str), depth - 1))
+    return _object(token, origin, depth)
 
 
-def _text(key: str) -> Recipe:
-    template = next(template for pattern, template in _TEXTS if re.search(pattern, key))
+def _text(token: str, key: str) -> Recipe:
+    form = template(token, key)
 
-    def text(service: str, name: str, mark: str) -> str:
-        encoded = base64.b64encode(f"{name}-{mark}".encode()).decode()
-        return template.format(service=service, name=name, mark=mark, base64=encoded)
+    def text(part: Part) -> str:
+        encoded = base64.b64encode(f"{part.name}-{part.mark}".encode()).decode()
+        return form.format(
+            service=part.service, kind=part.kind, name=part.name, mark=part.mark, key=key, base64=encoded
+        )
 
     return text
 
 
 def _list(element: Recipe | None) -> Recipe | None:
-    return None if element is None else lambda service, name, mark: [element(service, name, mark)]
+    return None if element is None else lambda part: [element(part)]
 
 
-def _object(cls: type[Any], depth: int) -> Recipe | None:
+def _object(token: str, cls: type[Any], depth: int) -> Recipe | None:
     shape = sdk_metadata.output_shape(cls)
     if shape is None or not depth:
         return None
-    parts = {key: recipe for key, hint in shape.items() if (recipe := _recipe(key, hint, depth - 1)) is not None}
-    return lambda service, name, mark: {key: recipe(service, name, mark) for key, recipe in parts.items()}
+    found = {key: _recipe(token, key, hint, depth - 1) for key, hint in shape.items()}
+    parts = {key: recipe for key, recipe in found.items() if recipe is not None}
+    return lambda part: {key: recipe(part) for key, recipe in parts.items()}
 
 
 def _first(hint: Any) -> Any:

@@ -244,13 +244,21 @@ def _list(value: object, args: tuple[Any, ...], place: _Place) -> list[_Fault]:
 
 def _open_enum(value: str, members: tuple[Any, ...], place: _Place) -> list[_Fault]:
     for member in members:
-        if not (isinstance(member, type) and issubclass(member, Enum)):
+        # Azure calls its open lists Known...: what such a list lacks is new to it, not misspelt
+        if not (isinstance(member, type) and issubclass(member, Enum)) or member.__name__.startswith("Known"):
             continue
         allowed = tuple(one.value for one in member if isinstance(one.value, str))
-        near = difflib.get_close_matches(value, allowed, n=1, cutoff=0.8) if len(allowed) <= SHORT_ENUM else []
+        near = _near_miss(value, allowed) if len(allowed) <= SHORT_ENUM else False
         if near and value not in allowed:
             return [replace(_not_among(value, allowed, place), severity="warning")]
     return []
+
+
+def _near_miss(value: str, allowed: Sequence[str]) -> bool:
+    """Whether a value is nearly one of a list, or is one but for its capitals."""
+    return value.lower() in {one.lower() for one in allowed} or bool(
+        difflib.get_close_matches(value, allowed, n=1, cutoff=0.8)
+    )
 
 
 def _misspelt(key: str, shape: sdk_metadata.Shape, place: _Place) -> _Fault:
@@ -262,7 +270,9 @@ def _misspelt(key: str, shape: sdk_metadata.Shape, place: _Place) -> _Fault:
 
 def _not_among(value: object, allowed: Sequence[object], place: _Place) -> _Fault:
     texts = [str(one) for one in allowed]
-    near = difflib.get_close_matches(str(value), texts, n=1)
+    near = [one for one in texts if one.lower() == str(value).lower()] or difflib.get_close_matches(
+        str(value), texts, n=1
+    )
     choice = f"; did you mean {near[0]!r}?" if near and not place.secret else ""
     listed = f" (one of {', '.join(texts)})" if len(texts) <= SHORT_ENUM / 4 else ""
     return _Fault(place.path, f"{place.shown(value)} is not an allowed value{listed}{choice}")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, Protocol, TypeAlias
 
+from spotproof.settings.machines import Quota
+
 Mode: TypeAlias = Literal["unknown", "known"]
 MODES: Final[tuple[Mode, ...]] = ("unknown", "known")
 Severity: TypeAlias = Literal["error", "warning"]
@@ -178,6 +180,8 @@ class Preview:
     lint: tuple[Finding, ...] = ()
     policies: tuple[Violation, ...] = ()
     cost: Cost | None = None
+    quotas: tuple[Quota, ...] = ()
+    """What the stack's settings can use up of the account's limits; none for a program that has no settings of ours."""
 
     @property
     def failed(self) -> bool:

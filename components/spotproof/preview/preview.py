@@ -8,6 +8,7 @@ from spotproof.preview.lint import lint_inputs
 from spotproof.preview.model import MODES, NOTE, Capture, Cost, Finding, Mode, Preview, Violation
 from spotproof.preview.run import Program, Target, capture
 from spotproof.preview.schemas import Kind, Schema, check_objects
+from spotproof.settings.machines import Quota
 
 _S = TypeVar("_S", Finding, Violation)
 
@@ -16,12 +17,13 @@ _S = TypeVar("_S", Finding, Violation)
 class Checks:
     """What a preview is judged with.
 
-    `judge` runs the policies over a capture, `price` estimates its cost (None: no such part in the report), and
-    `schemas` are definitions known besides those the program installs.
+    `judge` runs the policies over a capture, `price` estimates its cost (None: no such part in the report), `quotas`
+    are what its settings can use up, and `schemas` are definitions known besides those the program installs.
     """
 
     judge: Callable[[Capture], Iterable[Violation]] | None = None
     price: Callable[[Capture], Cost] | None = None
+    quotas: Sequence[Quota] = ()
     schemas: Mapping[Kind, Schema] = field(default_factory=dict)
 
 
@@ -48,6 +50,7 @@ def preview_stack(
         lint=tuple(_merged(found)),
         policies=tuple(v for v in _merged(said) if v.level != NOTE or set(v.modes) == set(modes)),
         cost=checks.price(shown) if checks.price else None,
+        quotas=tuple(checks.quotas),
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Final
 
 from spotproof.preview.model import UNKNOWN, Asset, Capture, Preview, Reference, Resource, Secret
@@ -46,6 +47,7 @@ def document(preview: Preview) -> dict[str, object]:
             for finding in preview.lint
         ],
         "cost": preview.cost.as_json() if preview.cost is not None else None,
+        "quotas": [asdict(quota) for quota in preview.quotas],
         "messages": [
             {"severity": message.severity, "urn": message.urn, "text": capture.redact(message.text)}
             for message in capture.messages

@@ -70,6 +70,7 @@ def _parts(preview: Preview, width: int) -> Iterator[RenderableType]:
     yield from _policies(preview, width)
     if preview.cost is not None:
         yield from _section("Cost", [Text(f"  {line}") for line in preview.cost.lines(min(width, 81) - 2)])
+    yield from _section("Quotas", [line for quota in preview.quotas for line in _quota(str(quota), width)])
     yield Text()
     yield Text(verdict(preview), style="bold red" if preview.failed else "bold green")
 
@@ -187,6 +188,13 @@ def _found(severity: str, head: str, message: str, remedy: str, width: int) -> l
 
 def _wrapped(text: str, width: int, style: str = "") -> list[Text]:
     return [Text(f"      {line}", style=style) for line in textwrap.wrap(text, max(20, width - 6))]
+
+
+def _quota(sentence: str, width: int) -> list[Text]:
+    return [
+        Text(f"  {line}")
+        for line in textwrap.wrap(sentence, max(20, width - 2), subsequent_indent="    ", break_on_hyphens=False)
+    ]
 
 
 def _message(preview: Preview, message: Message, width: int) -> list[Text]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from spotproof.vocabulary import Capacity
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -26,10 +28,17 @@ class Machine:
 class Quota:
     """A limit of the account that a stack can run into: how much of it all pools together can use up.
 
-    `name` is the cloud's own, as its console has it; `where` is the region it counts in.
+    `name` is the cloud's own, as its console has it; `where` is the region it counts in. `capacity` is None where spot
+    and on-demand count alike, as for disks.
     """
 
     name: str
     needed: int
     unit: str
     where: str
+    capacity: Capacity | None = None
+
+    def __str__(self) -> str:
+        """One line, as a person is told."""
+        what = " ".join(word for word in (self.capacity, self.unit) if word)
+        return f"this stack can use up to {self.needed:,} {what}: {self.name}, {self.where}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from spotproof_policies.buckets import ENCRYPTION, parts
+from spotproof_policies.buckets import ENCRYPTION, S3_CHECKPOINTS, parts
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
 from spotproof_policies.reading import at, rows, text
 
@@ -10,8 +10,8 @@ _ALGORITHMS = ("AES256", "aws:kms", "aws:kms:dsse")
 
 
 def check(stack: Stack, _config: Config) -> Iterator[Finding]:
-    """Yield every checkpoint bucket without a default encryption rule."""
-    for bucket, encryption in parts(stack, ENCRYPTION):
+    """Yield every S3 bucket without a default encryption rule. GCS and Azure Storage leave no choice: always on."""
+    for bucket, encryption in parts(stack, S3_CHECKPOINTS, ENCRYPTION):
         if encryption is None:
             yield Finding(
                 bucket,

@@ -1,27 +1,52 @@
 """`pulumi destroy` does not take the checkpoints along, unless the settings say that it may."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from spotproof_policies.buckets import BUCKET, CHECKPOINT_BUCKET, parts
+from spotproof_policies.buckets import (
+    BLOB_CHECKPOINTS,
+    BLOB_CONTAINER,
+    BUCKET,
+    CHECKPOINTS,
+    GCS_BUCKET,
+    GCS_CHECKPOINTS,
+    S3_CHECKPOINTS,
+    STORAGE_ACCOUNT,
+    made,
+)
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
 from spotproof_policies.reading import at
 
+_HOLD_DATA: Final = (
+    (S3_CHECKPOINTS, BUCKET),
+    (GCS_CHECKPOINTS, GCS_BUCKET),
+    (BLOB_CHECKPOINTS, STORAGE_ACCOUNT),
+    (BLOB_CHECKPOINTS, BLOB_CONTAINER),
+)
+"""Store -> what in it is gone with everything inside when it is deleted."""
+
 
 def check(stack: Stack, _config: Config) -> Iterator[Finding]:
-    """Yield how a destroy reaches checkpoints that were to stay; one that was to go in one command is left alone."""
-    for checkpoints, bucket in parts(stack, BUCKET):
-        if bucket is None or at(checkpoints.props, "protect") is False:
+    """Yield how a destroy reaches checkpoints that were to stay; what was to go in one command is left alone."""
+    for store, part in _HOLD_DATA:
+        yield from _reached(stack, store, part)
+
+
+def _reached(stack: Stack, store: str, part: str) -> Iterator[Finding]:
+    for checkpoints, holder in made(stack, store, part):
+        if at(checkpoints.props, "protect") is False:
             continue
-        if not bucket.protect:
+        what = part.rpartition(":")[2]
+        if not holder.protect:
             yield Finding(
-                bucket,
-                "The checkpoint bucket is not protected, so `pulumi destroy` deletes every run's state with the "
-                "cluster. Write `checkpoints.protect: true`.",
+                holder,
+                f"The {what} of the checkpoints is not protected, so `pulumi destroy` deletes every run's state with "
+                "the cluster. Write `checkpoints.protect: true`.",
             )
-        elif at(bucket.props, "forceDestroy") is True:
+        elif at(holder.props, "forceDestroy") is True:
             yield Finding(
-                bucket,
-                "The checkpoint bucket has forceDestroy, so a destroy empties it before it deletes it. Remove "
+                holder,
+                f"The {what} of the checkpoints has forceDestroy, so a destroy empties it before it deletes it. Remove "
                 "forceDestroy; a bucket that still holds checkpoints then stops the destroy.",
             )
 
@@ -33,5 +58,5 @@ POLICY = Policy(
     severity="high",
     remedy="Write `checkpoints.protect: true` (the default).",
     url="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
-    judges=WholeStack((CHECKPOINT_BUCKET, BUCKET), check),
+    judges=WholeStack((*CHECKPOINTS, *(part for _, part in _HOLD_DATA)), check),
 )

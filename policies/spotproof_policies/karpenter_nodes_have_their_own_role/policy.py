@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from spotproof_policies.karpenter_pools import EC2_NODE_CLASS
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
-from spotproof_policies.pools import EC2_NODE_CLASS
 from spotproof_policies.reading import at, table, text
 
 _ACCESS_ENTRY = "aws:eks/accessEntry:AccessEntry"

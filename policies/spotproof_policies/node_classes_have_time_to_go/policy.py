@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from spotproof_policies.karpenter_pools import AKS_NODE_CLASS, EC2_NODE_CLASS
 from spotproof_policies.model import Config, EachResource, Policy, Resource
-from spotproof_policies.pools import EC2_NODE_CLASS
 
 # A machine bought just before the destroy may take Karpenter's 15 min to register, then 5 min to drain and stop.
 _MINIMUM_MINUTES = 20
@@ -26,9 +26,9 @@ POLICY = Policy(
     description="Deleting a node class waits long enough for its machines to drain and stop.",
     level="mandatory",
     severity="medium",
-    remedy="Set pulumi.CustomTimeouts(delete='30m') on every EC2NodeClass.",
+    remedy="Set pulumi.CustomTimeouts(delete='30m') on every EC2NodeClass and AKSNodeClass.",
     url="https://karpenter.sh/docs/concepts/nodeclasses/",
-    judges=EachResource((EC2_NODE_CLASS,), check),
+    judges=EachResource((EC2_NODE_CLASS, AKS_NODE_CLASS), check),
     config_schema={
         "minimumMinutes": {
             "type": "number",

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from spotproof_policies.charts import HELM_RELEASE, releases
+from spotproof_policies.karpenter_pools import AKS_NODE_CLASS, EC2_NODE_CLASS, KARPENTER_NODE_POOL
 from spotproof_policies.model import Config, Finding, Policy, Resource, Stack, WholeStack
-from spotproof_policies.pools import EC2_NODE_CLASS, KARPENTER_NODE_POOL
-from spotproof_policies.reading import at
+from spotproof_policies.reading import at, text
 
 
 def check(stack: Stack, _config: Config) -> Iterator[Finding]:
     """Yield every link that is missing in the chain controller, node class, pool."""
-    classes = stack.of(EC2_NODE_CLASS)
+    classes = stack.of(EC2_NODE_CLASS, AKS_NODE_CLASS)
     controllers = releases(stack, "karpenter")
     for node_class in classes:
         if controllers and not any(stack.depends_on(node_class, controller) for controller in controllers):
@@ -31,10 +31,9 @@ def check(stack: Stack, _config: Config) -> Iterator[Finding]:
 
 def _class_of(pool: Resource, classes: tuple[Resource, ...]) -> Resource | None:
     reference = at(pool.props, "spec", "template", "spec", "nodeClassRef")
-    if at(reference, "kind") != "EC2NodeClass":
-        return None
-    name = at(reference, "name")
-    return next((one for one in classes if at(one.props, "metadata", "name") == name), None)
+    kind, name = text(at(reference, "kind")), at(reference, "name")
+    of_kind = (one for one in classes if kind and one.type.endswith(f":{kind}"))
+    return next((one for one in of_kind if at(one.props, "metadata", "name") == name), None)
 
 
 POLICY = Policy(
@@ -42,7 +41,7 @@ POLICY = Policy(
     description="Pools depend on their node class and node classes on the Karpenter release.",
     level="mandatory",
     severity="high",
-    remedy="Chain depends_on: helm release, then EC2NodeClass, then NodePool.",
+    remedy="Chain depends_on: the controller's release where you install one, then the node class, then NodePool.",
     url="https://karpenter.sh/docs/concepts/nodeclasses/",
-    judges=WholeStack((EC2_NODE_CLASS, KARPENTER_NODE_POOL, HELM_RELEASE), check),
+    judges=WholeStack((EC2_NODE_CLASS, AKS_NODE_CLASS, KARPENTER_NODE_POOL, HELM_RELEASE), check),
 )

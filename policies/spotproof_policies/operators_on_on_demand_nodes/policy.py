@@ -21,11 +21,16 @@ _ON_DEMAND: Final = {
     EKS_CAPACITY_LABEL: "ON_DEMAND",
     KARPENTER_CAPACITY_LABEL: ON_DEMAND,
     GKE_PROVISIONING_LABEL: "standard",
+    "kubernetes.azure.com/priority": "regular",
+    # The system pool of AKS, which cannot be spot.
+    "kubernetes.azure.com/mode": "system",
 }
 """Label -> the value that only nodes have which nobody reclaims."""
 _KARPENTERS: Final = (CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL)
-# A managed node group chosen by name: what it buys is said there.
-_NODE_GROUP_LABEL: Final = "eks.amazonaws.com/nodegroup"
+# A pool of the cloud chosen by name: what it buys is said there.
+_BY_NAME: Final = frozenset(
+    {"eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "agentpool"}
+)
 
 
 def check(resource: Resource, _config: Config) -> Iterator[str]:
@@ -38,13 +43,14 @@ def check(resource: Resource, _config: Config) -> Iterator[str]:
         yield (
             f"The operator {name} is not pinned to system nodes, so it may run on a spot node and go with the jobs "
             f'that it should bring back. Write values.{".".join(path)}: {{{SYSTEM_LABEL}: "true"}}, in quotes, or '
-            f"select on-demand nodes by {EKS_CAPACITY_LABEL} or {_NODE_GROUP_LABEL}."
+            f"select on-demand nodes by a label of the cloud, as {EKS_CAPACITY_LABEL}, {GKE_PROVISIONING_LABEL} or "
+            "kubernetes.azure.com/mode."
         )
 
 
 def _is_pinned(selector: Mapping[str, Any], *, chart: str) -> bool:
     keys = set(selector)
-    if _NODE_GROUP_LABEL in keys:
+    if keys & _BY_NAME:
         return True
     # Karpenter on a node that it made itself can delete the node under its feet.
     pinning = {key: word for key, word in _ON_DEMAND.items() if chart != "karpenter" or key not in _KARPENTERS}

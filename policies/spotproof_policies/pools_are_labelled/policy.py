@@ -1,34 +1,18 @@
-"""The labels by which jobs find a pool are there, are strings and tell the truth."""
+"""The labels by which jobs find a pool are there and tell the truth."""
 
 from collections.abc import Iterator
 
-from spotproof.vocabulary import CAPACITY_LABEL, POOL_LABEL, RESERVED_LABEL_DOMAINS
+from spotproof.vocabulary import CAPACITY_LABEL, POOL_LABEL
 from spotproof_policies.model import Config, EachResource, Policy, Resource
-from spotproof_policies.pools import POOL_TYPES, NodePool, buys_spot, read
-
-# Inside kubernetes.io, but made for users: the kubelet may not write it, everybody else may.
-_OPEN_DOMAIN = "node-restriction.kubernetes.io"
+from spotproof_policies.node_pool import NodePool
+from spotproof_policies.pools import POOL_TYPES, buys_spot, pools_in
 
 
 def check(resource: Resource, _config: Config) -> Iterator[str]:
-    """Yield what is wrong with the labels of one pool."""
-    pool = read(resource)
-    yield from _reserved(pool)
-    yield from _missing(pool)
-    yield from _not_text(pool)
-    yield from _untrue(pool)
-
-
-def _reserved(pool: NodePool) -> Iterator[str]:
-    for key in sorted(set(pool.labels)):
-        domain = key.rpartition("/")[0]
-        if domain.endswith(_OPEN_DOMAIN):
-            continue
-        if any(domain == reserved or domain.endswith(f".{reserved}") for reserved in RESERVED_LABEL_DOMAINS):
-            yield (
-                f"The label `{key}` is in the reserved domain {domain}, so the API server refuses the pool or the "
-                "cloud overwrites the value. Use a label in a domain of your own."
-            )
+    """Yield what is wrong with the labels of every pool in the resource."""
+    for pool in pools_in(resource):
+        yield from _missing(pool)
+        yield from _untrue(pool)
 
 
 def _missing(pool: NodePool) -> Iterator[str]:
@@ -38,19 +22,8 @@ def _missing(pool: NodePool) -> Iterator[str]:
     for key in (POOL_LABEL, CAPACITY_LABEL):
         if key not in keys:
             yield (
-                f"The node template has no label `{key}`, so no job can be sent to this pool or moved off it. "
-                f"Add the label to spec.template.metadata.labels."
-            )
-
-
-def _not_text(pool: NodePool) -> Iterator[str]:
-    for key in sorted(set(pool.labels)):
-        value = pool.labels[key]
-        if not isinstance(value, str):
-            kind = "a boolean" if isinstance(value, bool) else "not a string"
-            yield (
-                f"The value of the label `{key}` is {kind}, so the API server refuses the pool, and a selector "
-                'that compares strings never matches. Write it in quotes, for example "true".'
+                f"{pool.written.subject} has no label `{key}` on its nodes, so no job can be sent to it or moved off "
+                f"it. Add the label to {pool.written.labels}."
             )
 
 
@@ -62,17 +35,17 @@ def _untrue(pool: NodePool) -> Iterator[str]:
     if isinstance(value, str) and capacities != frozenset({value}):
         bought = " or ".join(sorted(capacities)) or "whatever the node provisioner chooses"
         yield (
-            f"The label `{CAPACITY_LABEL}` says {value} and the pool buys {bought}, so jobs are priced and moved on a "
-            "wrong premise. Give the pool one capacity type and the label the same value."
+            f"{pool.written.subject} says {value} in the label `{CAPACITY_LABEL}` and buys {bought}, so jobs are "
+            f"priced and moved on a wrong premise. Let {pool.written.capacity} and the label say the same one."
         )
 
 
 POLICY = Policy(
     name="pools-are-labelled",
-    description="Pools carry the labels jobs select by, as strings, and they match what the pool buys.",
+    description="Pools carry the labels jobs select by, and they match what the pool buys.",
     level="mandatory",
     severity="high",
-    remedy="Let `pools[].name` and `pools[].capacity` write the labels; own labels stay out of reserved domains.",
-    url="https://karpenter.sh/docs/concepts/nodepools/",
+    remedy="Let `pools[].name` and `pools[].capacity` write the labels.",
+    url="https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/",
     judges=EachResource(POOL_TYPES, check),
 )

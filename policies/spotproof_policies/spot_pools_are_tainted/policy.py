@@ -2,34 +2,42 @@
 
 from collections.abc import Iterator
 
-from spotproof.vocabulary import SPOT_TAINT, Taint
+from spotproof.vocabulary import Taint
 from spotproof_policies.model import Config, EachResource, Policy, Resource
-from spotproof_policies.pools import POOL_TYPES, buys_spot, read, spot_taints
+from spotproof_policies.node_pool import NodePool
+from spotproof_policies.pools import POOL_TYPES, buys_spot, pools_in, spot_taints
 
 
 def check(resource: Resource, _config: Config) -> Iterator[str]:
-    """Yield what is wrong with the taints of one pool."""
-    pool = read(resource)
+    """Yield what is wrong with the taints of every pool in the resource."""
+    for pool in pools_in(resource):
+        yield from _wrong(pool)
+
+
+def _wrong(pool: NodePool) -> Iterator[str]:
+    written = pool.written
     spot = buys_spot(pool)
     taints = spot_taints(pool)
     if spot and not taints:
         yield (
-            "This pool buys spot nodes and has no spot taint, so pods that never asked for spot land on nodes that "
-            f"can be reclaimed within minutes. Add the taint `{_written(SPOT_TAINT)}` to its node template."
+            f"{written.subject} buys spot nodes and has no spot taint, so pods that never asked for spot land on "
+            f"nodes that can be reclaimed within minutes. Add the taint `{_shown(written.spot_taint)}` to "
+            f"{written.taints}; nothing adds it by itself."
         )
     if spot and len(taints) > 1:
         yield (
-            f"This pool has {len(taints)} spot taints, so a pod that tolerates the one of its cloud still stays "
-            f"pending. Keep only one, for example `{_written(taints[0])}`."
+            f"{written.subject} has {len(taints)} spot taints, so a pod that tolerates the one of its cloud still "
+            f"stays pending. Keep only one, for example `{_shown(taints[0])}`."
         )
     if not spot and taints:
         yield (
-            f"This pool does not buy spot and has the spot taint `{_written(taints[0])}`, so ordinary pods cannot use "
-            "nodes that nobody reclaims. Remove the taint, or let the pool buy spot."
+            f"{written.subject} does not buy spot and has the spot taint `{_shown(taints[0])}`, so ordinary pods "
+            f"cannot use nodes that nobody reclaims. Remove the taint from {written.taints}, or let the pool buy spot "
+            f"({written.capacity})."
         )
 
 
-def _written(taint: Taint) -> str:
+def _shown(taint: Taint) -> str:
     return f"{taint['key']}={taint['value']}:{taint['effect']}"
 
 
@@ -38,7 +46,7 @@ POLICY = Policy(
     description="A spot pool carries exactly one spot taint, an on-demand pool none.",
     level="mandatory",
     severity="high",
-    remedy="Let `pools[].capacity` write the taint; in a program of your own, write it in spec.template.spec.taints.",
-    url="https://karpenter.sh/docs/concepts/nodepools/",
+    remedy="Let `pools[].capacity` write the taint; in a program of your own, write the one the sentence names.",
+    url="https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/",
     judges=EachResource(POOL_TYPES, check),
 )

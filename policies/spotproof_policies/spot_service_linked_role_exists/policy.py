@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from spotproof_policies.karpenter_pools import EC2_NODE_CLASS, KARPENTER_NODE_POOL, KarpenterPool
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
-from spotproof_policies.pools import EC2_NODE_CLASS, KARPENTER_NODE_POOL, buys_spot, read
+from spotproof_policies.pools import buys_spot
 from spotproof_policies.reading import at
 
 _COMPONENT = "spotproof:aws:SpotServiceLinkedRole"
@@ -17,7 +18,7 @@ def check(stack: Stack, _config: Config) -> Iterator[Finding]:
     for resource in stack.of(KARPENTER_NODE_POOL):
         if at(resource.props, "spec", "template", "spec", "nodeClassRef", "kind") != "EC2NodeClass":
             continue
-        if buys_spot(read(resource)):
+        if buys_spot(KarpenterPool(resource.props)):
             yield Finding(
                 resource,
                 "This pool buys EC2 spot nodes and nothing in the stack accounts for the account's role "

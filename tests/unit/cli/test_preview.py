@@ -123,6 +123,16 @@ def test_the_prices_of_the_settings_are_used_and_those_of_the_option_come_first(
     assert idle(folder, "--prices", str(folder / "other.yaml")) == 2.5
 
 
+def test_settings_of_ours_tell_the_quotas_that_full_pools_need(folder: Path) -> None:
+    (folder / "Pulumi.prod.yaml").write_text(OURS.replace("    prices: prices.yaml\n", ""))
+    result = run(folder, "--all", "--format", "json", "--mode", "unknown")
+    by_stack = {one["stack"]: one["quotas"] for one in json.loads(result.stdout)}
+
+    assert by_stack["dev"] == []
+    assert {(one["unit"], one["where"]) for one in by_stack["prod"]} == {("vCPUs", "us-east-1")}
+    assert all(one["needed"] > 0 for one in by_stack["prod"])
+
+
 def test_a_prices_file_that_is_not_one_is_wrong_use(folder: Path) -> None:
     result = run(folder, "dev", "--prices", str(folder / "nowhere.yaml"))
     assert result.exit_code == 2

@@ -151,7 +151,7 @@ def test_a_default_provider_is_in_the_region_of_the_configuration() -> None:
     sources = [
         charge.price.source
         for region in ("eu-west-1", "us-east-1")
-        for charge in estimate(capture, load_prices(), region).idle
+        for charge in estimate(capture, load_prices(), {"aws": region}).idle
         if charge.price
     ]
 

@@ -11,6 +11,7 @@ from spotproof.preview import Capture, Checks, Preview, Target, Violation, previ
 from spotproof.preview.model import redact
 from spotproof.preview.report_json import document
 from spotproof.preview.report_tree import short_type, verdict, write
+from spotproof.settings.machines import Quota
 
 
 class FixedCost:
@@ -80,6 +81,37 @@ def test_the_tree_shows_marks_findings_remedies_cost_and_verdict() -> None:
     assert "  1.50 USD per hour" in lines
     assert lines[-1] == "dev: refused: 1 mandatory violation, 1 lint error, 1 advisory violation"
     assert not any(line.endswith(" ") for line in lines)
+
+
+def test_quotas_are_told_in_the_tree_and_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    quotas = (
+        Quota("All P5 Spot Instance Requests", 384, "vCPUs", "us-west-2", "spot"),
+        Quota("SSD_TOTAL_GB", 500, "GB", "us-central1"),
+    )
+    found = preview_stack(lambda: None, Target(), checks=Checks(quotas=quotas))
+    text = io.StringIO()
+    write([found], text)
+
+    assert "  this stack can use up to 384 spot vCPUs: All P5 Spot Instance Requests, us-west-2\n" in text.getvalue()
+    assert "  this stack can use up to 500 GB: SSD_TOTAL_GB, us-central1\n" in text.getvalue()
+    assert document(found)["quotas"] == [
+        {
+            "name": "All P5 Spot Instance Requests",
+            "needed": 384,
+            "unit": "vCPUs",
+            "where": "us-west-2",
+            "capacity": "spot",
+        },
+        {"name": "SSD_TOTAL_GB", "needed": 500, "unit": "GB", "where": "us-central1", "capacity": None},
+    ]
+
+
+def test_a_stack_without_settings_of_ours_says_nothing_of_quotas() -> None:
+    text = io.StringIO()
+    write([preview_stack(lambda: None, Target())], text)
+
+    assert "Quotas" not in text.getvalue()
 
 
 def test_a_stack_without_findings_is_good() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from spotproof.settings.aws.instances import vcpus
 from spotproof.settings.machines import Quota
+from spotproof.vocabulary import ON_DEMAND, Capacity
 
 if TYPE_CHECKING:
     from spotproof.settings.aws.model import Aws
@@ -30,15 +31,17 @@ SYSTEM_VCPUS: Final = 4
 
 def quotas(aws: "Aws", env: "Environment") -> Iterator[Quota]:
     """What full pools need, each at its largest type."""
-    needed = Counter({CLASSES[-1][2]: SYSTEM_VCPUS})
+    needed: Counter[tuple[str, Capacity]] = Counter({(CLASSES[-1][2], ON_DEMAND): SYSTEM_VCPUS})
     for pool in env.pools:
-        by_quota: dict[str, int] = {}
+        by_quota: dict[tuple[str, Capacity], int] = {}
         for name in pool.instance_types:
             quota, cpus = _quota(name, spot=pool.is_spot), vcpus(name)
             if quota and cpus:
-                by_quota[quota] = max(by_quota.get(quota, 0), cpus)
-        needed.update({quota: cpus * pool.max_nodes for quota, cpus in by_quota.items()})
-    yield from (Quota(name, count, "vCPUs", aws.region) for name, count in sorted(needed.items()))
+                key = (quota, pool.capacity)
+                by_quota[key] = max(by_quota.get(key, 0), cpus)
+        needed.update({key: cpus * pool.max_nodes for key, cpus in by_quota.items()})
+    for (name, capacity), count in sorted(needed.items()):
+        yield Quota(name, count, "vCPUs", aws.region, capacity)
 
 
 def _quota(instance_type: str, *, spot: bool) -> str | None:

@@ -47,5 +47,14 @@ def test_the_nodes_of_the_operators_are_counted() -> None:
     env = environment(pools=[pool("a", "on-demand", "m7i.2xlarge", nodes=1)])
 
     assert list(env.provider.quotas(env)) == [
-        Quota("Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", 12, "vCPUs", "us-west-2")
+        Quota("Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", 12, "vCPUs", "us-west-2", "on-demand")
     ]
+
+
+def test_a_quota_is_told_in_one_line() -> None:
+    spot = Quota("All G and VT Spot Instance Requests", 1600, "vCPUs", "us-west-2", "spot")
+
+    assert str(spot) == "this stack can use up to 1,600 spot vCPUs: All G and VT Spot Instance Requests, us-west-2"
+    assert str(Quota("SSD_TOTAL_GB", 200, "GB", "us-central1")) == (
+        "this stack can use up to 200 GB: SSD_TOTAL_GB, us-central1"
+    )
