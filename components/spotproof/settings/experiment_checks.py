@@ -120,14 +120,14 @@ def roles_are_the_operators(case: Case) -> Iterator[Problem]:
             remedy = f"Write {guess}" if guess else "Write Head and Workers, with groups of workers as a list"
             yield Problem(f"spec.types.{name}", "is no role of a Ray cluster", "it would run nothing", remedy)
     head = spec.types.get(HEAD)
-    if head is None:
+    if head is None and HEAD not in {near(name, (HEAD, *RAY_WORKERS)) for name in spec.types}:
         yield Problem(
             "spec.types",
             "has no Head",
             "a Ray cluster has one, where the job's own program runs",
             "Write `Head: {resources: {cpus: 4, ramRatio: 4}}`",
         )
-    elif isinstance(head, tuple) or head.count != 1:
+    elif head is not None and (isinstance(head, tuple) or head.count != 1):
         yield Problem(
             f"spec.types.{HEAD}{'' if isinstance(head, tuple) else '.count'}",
             "is more than one head",

@@ -80,8 +80,11 @@ def _landing(part: Part, experiment: Experiment, env: Environment) -> Landing | 
             return landed
         return _first(part, env, ON_DEMAND, f"{part.name} runs on-demand, because a RayJob dies with its head")
     capacity = _asked_capacity(part)
-    said = "its extraSelectors select it" if part.capacity_selectors else "neither spec.fallbackPolicy nor spec.pool"
-    return _first(part, env, capacity, f"{part.name} runs on {capacity}: {said}")
+    said = (
+        "its extraSelectors say so" if part.capacity_selectors else "neither spec.fallbackPolicy nor spec.pool is given"
+    )
+    where = "on spot" if capacity == SPOT else "on-demand"
+    return _first(part, env, capacity, f"{part.name} runs {where}: {said}")
 
 
 def _on(part: Part, name: str, env: Environment) -> Landing | None:
