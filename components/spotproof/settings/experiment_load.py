@@ -30,11 +30,11 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "spec.timeout": (
         "Kubernetes would count it afresh from every restart",
-        "Give the job a deadline: the annotation spotproof.dev/deadline, with a policy that has one",
+        "Remove it; a deadline is a fallback policy's, for the controller to keep",
     ),
     "spec.activeDeadlineSeconds": (
         "Kubernetes would count it afresh from every restart",
-        "Give the job a deadline: the annotation spotproof.dev/deadline, with a policy that has one",
+        "Remove it; a deadline is a fallback policy's, for the controller to keep",
     ),
     "spec.debug": ("no notebook is started beside the training", "Remove it"),
     "spec.rayVersion": ("it is the image's own version that runs", "Remove it"),

@@ -67,12 +67,14 @@ def experiment(operator: str, role: Json | None = None, **spec: object) -> Json:
 
 def on_policy(operator: str, env: Environment, **spec: object) -> Json:
     policy = env.fallback_policies[0]
-    role = {"resources": resources(env.pool(policy.tiers[0].pool))}
+    pools = [env.pool(tier.pool) for tier in policy.tiers]
+    role = {"count": min(2, *(pool.max_nodes for pool in pools)), "resources": resources(pools[0])}
     return experiment(operator, role, fallbackPolicy=policy.name, **spec)
 
 
-def on_pool(operator: str, env: Environment, pool: Pool, **spec: object) -> Json:
-    return experiment(operator, {"resources": resources(pool)}, pool=pool.name, **spec)
+def on_pool(operator: str, pool: Pool, **spec: object) -> Json:
+    role = {"count": min(2, pool.max_nodes), "resources": resources(pool)}
+    return experiment(operator, role, pool=pool.name, **spec)
 
 
 def pod_templates(manifest: Json) -> dict[str, Json]:
@@ -113,16 +115,22 @@ SPOT_FRAGMENTS: dict[str, Json] = {
 def experiments(draw: st.DrawFn, env: Environment) -> Json:
     """Any small experiment that a stack has room for."""
     operator = draw(st.sampled_from(["jobset", "kuberay"]))
-    way = draw(st.sampled_from(["policy", "pool", "neither", *SPOT_FRAGMENTS]))
+    ways = [
+        "pool",
+        "neither",
+        *(SPOT_FRAGMENTS if env.spot_pools else ()),
+        *(["policy"] if env.fallback_policies else ()),
+    ]
+    way = draw(st.sampled_from(ways))
     spec: Json = {"restartPolicy": {"backoffLimit": draw(st.integers(1, 100))}}
-    pool = None
+    pool, most = None, min(pool.max_nodes for pool in env.pools)
     if way == "policy":
         policy = draw(st.sampled_from(env.fallback_policies))
         spec["fallbackPolicy"], pool = policy.name, env.pool(policy.tiers[0].pool)
     elif way == "pool":
         pool = draw(st.sampled_from(env.pools))
         spec["pool"] = pool.name
-    role: Json = {"count": draw(st.integers(1, 2)), "resources": resources(pool)}
+    role: Json = {"count": draw(st.integers(1, min(2, most))), "resources": resources(pool)}
     role["resources"] |= draw(st.sampled_from([{}, {"shmSizeGB": 1}, {"shmSizeGB": 0.5}, {"cpus": 0.5}]))
     if way in SPOT_FRAGMENTS:
         holder = role if draw(st.booleans()) else role["resources"]

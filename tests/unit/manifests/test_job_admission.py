@@ -75,7 +75,6 @@ def changed(manifest: Json, path: Path, value: object) -> Json:
     return result
 
 
-# ruff: noqa: E501 - a table reads by its columns
 MUTATIONS: list[tuple[Json, Path, object, str]] = [
     # what is changed of which job, and what the refusal says to write
     (JOBSET, ("metadata", "labels", "kueue.x-k8s.io/queue-name"), "gpus", "Kueue"),

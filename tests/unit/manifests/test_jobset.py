@@ -52,7 +52,7 @@ CASES: dict[str, Json] = {
     for operator in ("jobset", "kuberay")
     for way, raw in {
         "policy": on_policy(operator, DEV),
-        "pool": on_pool(operator, DEV, DEV.pool("t4-spot")),
+        "pool": on_pool(operator, DEV.pool("t4-spot")),
         "neither": experiment(operator),
         "eks-fragment": experiment(operator, {"resources": resources(**SPOT_FRAGMENTS["eks"])}),
     }.items()
@@ -78,7 +78,7 @@ def roles() -> Json:
 @pytest.mark.parametrize("name", STACKS)
 def test_a_job_fits_its_operators_crd_on_every_stack(name: str, operator: str, schemas: dict[str, Json]) -> None:
     env = stack(name)
-    raws = [experiment(operator), *(on_pool(operator, env, pool) for pool in env.pools)]
+    raws = [experiment(operator), *(on_pool(operator, pool) for pool in env.pools)]
     if env.fallback_policies:
         raws.append(on_policy(operator, env))
     for raw in raws:
@@ -130,7 +130,7 @@ def actions(manifest: Json) -> dict[str, str]:
 
 @pytest.mark.parametrize("limit", [1, 5])
 def test_without_a_policy_every_restart_counts_up_to_the_files_limit(limit: int) -> None:
-    raw = on_pool("jobset", DEV, DEV.pool("t4-spot"), restartPolicy={"backoffLimit": limit})
+    raw = on_pool("jobset", DEV.pool("t4-spot"), restartPolicy={"backoffLimit": limit})
     manifest = rendered(raw)
     assert manifest["spec"]["failurePolicy"]["maxRestarts"] == limit
     assert actions(manifest) == {"evicted": "RestartJobSet", "killed": "RestartJobSet"}
@@ -253,7 +253,7 @@ def test_only_pods_that_land_together_are_kept_in_one_zone() -> None:
 
 def test_a_pool_of_one_zone_and_a_gang_of_one_pod_need_no_affinity() -> None:
     prod = stack("aws-prod")
-    one_zone = on_pool("jobset", prod, prod.pool("a100-spot-a"))
+    one_zone = on_pool("jobset", prod.pool("a100-spot-a"))
     assert affinities(rendered(one_zone, stack_name="aws-prod")) == {"worker": None}
     assert affinities(rendered(experiment("jobset", {"count": 1}))) == {"worker": None}
 

@@ -38,8 +38,8 @@ def test_the_workers_are_on_the_tier_the_head_and_the_submitter_on_a_cheap_on_de
 
 
 def test_a_spot_pool_takes_the_workers_alone_an_on_demand_pool_all() -> None:
-    on_spot = selectors(rendered(on_pool("kuberay", DEV, DEV.pool("l4-spot"))))
-    on_demand = selectors(rendered(on_pool("kuberay", DEV, DEV.pool("t4"))))
+    on_spot = selectors(rendered(on_pool("kuberay", DEV.pool("l4-spot"))))
+    on_demand = selectors(rendered(on_pool("kuberay", DEV.pool("t4"))))
     assert (on_spot["head"], on_spot["worker"]) == (ON_DEMAND_CPU, {POOL_LABEL: "l4-spot"})
     assert set(map(str, on_demand.values())) == {str({POOL_LABEL: "t4"})}
 
