@@ -6,12 +6,13 @@ server can run the very same expressions in the tests.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from spotproof.manifests.metadata import metadata
 from spotproof.settings.environment import Environment
+from spotproof.settings.pools import Pool
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, SPOT_SELECTORS, WORKSPACE_LABEL, Manifest
 
 Action: TypeAlias = Literal["deny", "warn", "audit"]
@@ -51,11 +52,18 @@ NO_QUEUE: Final = Rule(
 
 
 def _selects_spot(pod: str) -> str:
-    """Whether a pod's nodeSelector names spot, by any key in use for it or by a spot pool's name."""
+    """Whether a pod's nodeSelector names spot, by any key in use for it or as a spot pool."""
     return (
-        f"has({pod}.nodeSelector) && {pod}.nodeSelector.exists(key,"
-        f" key in variables.spot && {pod}.nodeSelector[key] in variables.spot[key])"
+        f"has({pod}.nodeSelector) && ({pod}.nodeSelector.exists(key,"
+        f" key in variables.spot && {pod}.nodeSelector[key] == variables.spot[key])"
+        f" || {_selects_one_of('variables.spotPools', pod)})"
     )
+
+
+def _selects_one_of(pools: str, pod: str) -> str:
+    """Whether a nodeSelector, which must be there, has all labels of one of the pools."""
+    selector = f"{pod}.nodeSelector"
+    return f"{pools}.exists(pool, pool.all(key, key in {selector} && {selector}[key] == pool[key]))"
 
 
 def _tolerates(pod: str, taint: str) -> str:
@@ -68,7 +76,7 @@ def _tolerates(pod: str, taint: str) -> str:
 
 
 def _tiered(pod: str) -> str:
-    return f"has({pod}.nodeSelector) && '{POOL_LABEL}' in {pod}.nodeSelector"
+    return f"has({pod}.nodeSelector) && {_selects_one_of('variables.pools', pod)}"
 
 
 def _jobset(env: Environment) -> Kind:
@@ -84,7 +92,8 @@ def _jobset(env: Environment) -> Kind:
         (
             LABELS,
             HAS_POLICY,
-            ("spot", _spot(env)),
+            *_known_labels(env),
+            ("pools", _lines(_selector(pool) for pool in env.pools)),
             ("onSpot", f"object.spec.replicatedJobs.exists(each, {_selects_spot(pod)})"),
         ),
         (
@@ -97,8 +106,8 @@ def _jobset(env: Environment) -> Kind:
             ),
             Rule(
                 f"!variables.moves || object.spec.replicatedJobs.exists(each, {_tiered(pod)})",
-                f"No replicated job selects a pool, so there is nothing to move. Write nodeSelector {POOL_LABEL} with "
-                "the first tier's pool into the templates that are to move.",
+                "No replicated job selects a pool of this stack, so there is nothing to move. Write nodeSelector "
+                f"{POOL_LABEL} with the first tier's pool into the templates that are to move.",
             ),
             Rule(
                 all_of.format(f"has({pod}.restartPolicy) && {pod}.restartPolicy == 'Never'"),
@@ -157,7 +166,8 @@ def _rayjob(env: Environment) -> Kind:
         (
             LABELS,
             HAS_POLICY,
-            ("spot", _spot(env)),
+            *_known_labels(env),
+            ("pools", _lines(_selector(pool) for pool in env.pools)),
             ("workers", workers),
             ("onSpot", f"variables.workers.exists(each, {_selects_spot(worker)})"),
             ("headOnSpot", f"has({cluster}) && {_selects_spot(head)}"),
@@ -199,8 +209,8 @@ def _rayjob(env: Environment) -> Kind:
             ),
             Rule(
                 f"!variables.moves || variables.workers.exists(each, {_tiered(worker)})",
-                f"No worker group selects a pool, so there is nothing to move. Write nodeSelector {POOL_LABEL} with "
-                "the first tier's pool into the templates of the workers.",
+                "No worker group selects a pool of this stack, so there is nothing to move. Write nodeSelector "
+                f"{POOL_LABEL} with the first tier's pool into the templates of the workers.",
             ),
             *_tolerated(env, f"variables.workers.all(each, !({_tiered(worker)}) || ({{}}))", worker),
         ),
@@ -215,7 +225,7 @@ def _batch_job(env: Environment) -> Kind:
         "v1",
         "jobs",
         (
-            ("spot", _spot(env)),
+            *_known_labels(env),
             ("isOwned", "has(object.metadata.ownerReferences) && size(object.metadata.ownerReferences) > 0"),
         ),
         (
@@ -243,12 +253,21 @@ def _tolerated(env: Environment, of_all: str, pod: str) -> Sequence[Rule]:
     )
 
 
-def _spot(env: Environment) -> str:
-    """A CEL map of node labels that mean spot, which JSON is."""
-    spot = {key: [value] for key, value in SPOT_SELECTORS.items()}
-    if env.spot_pools:
-        spot[POOL_LABEL] = [pool.name for pool in env.spot_pools]
-    return "{\n" + ",\n".join(f"  {json.dumps(key)}: {json.dumps(each)}" for key, each in spot.items()) + "\n}"
+def _known_labels(env: Environment) -> Sequence[tuple[str, str]]:
+    """What selects spot: node labels of any cloud, and the selectors of this environment's own spot pools."""
+    return (
+        ("spot", json.dumps(SPOT_SELECTORS, indent=2)),
+        ("spotPools", _lines(_selector(pool) for pool in env.spot_pools)),
+    )
+
+
+def _selector(pool: Pool) -> Mapping[str, str]:
+    return pool.node_labels or {POOL_LABEL: pool.name}
+
+
+def _lines(each: Iterable[Mapping[str, str]]) -> str:
+    """A CEL list of maps, which JSON is; one a line, so that a diff shows one."""
+    return "[\n" + ",\n".join(f"  {json.dumps(one)}" for one in each) + "\n]"
 
 
 def kinds(env: Environment) -> tuple[Kind, ...]:

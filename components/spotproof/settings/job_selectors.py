@@ -131,6 +131,8 @@ def _out_of_reach(landing: Landing, env: Environment) -> Iterator[Problem]:
 
 
 def _offered(key: str, pool: Pool, env: Environment) -> tuple[str, ...]:
+    if pool.node_labels and key in pool.node_labels:
+        return (pool.node_labels[key],)
     if key in ZONE_LABELS:
         return env.zones_of(pool)
     return pool.instance_types if key in TYPE_LABELS else ()

@@ -214,7 +214,7 @@ def unknown_gpus(part: Part) -> Iterator[Problem]:
 
 def too_many(env: Environment, found: Sequence[Landing]) -> Iterator[Problem]:
     """A gang that a pool could not hold, each pool with all the parts that may be on it at once."""
-    for pool in dict.fromkeys(pool for landing in found for pool in landing.pools):
+    for pool in {pool.name: pool for landing in found for pool in landing.pools}.values():
         here = [landing.part for landing in found if pool in landing.pools]
         if any(pods_of_the_best_node(env, part, pool) == 0 for part in here):
             continue

@@ -1,7 +1,7 @@
 """From what a user wrote to an Environment, or to every problem it has, at once."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
 from typing import Final
@@ -24,7 +24,7 @@ from spotproof.settings.refuse import (
     wrong_environment,
 )
 from spotproof.settings.repair import repaired
-from spotproof.settings.walk import parts, position, touches
+from spotproof.settings.walk import Path, parts, position, touches
 
 ROUNDS: Final = 4
 """A replaced part can uncover another, as a union does; no file was seen that needed more than three."""
@@ -80,13 +80,13 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
         except ValidationError as error:
             if _is_unreadable(error):
                 return None, [*problems, unreadable(error.errors(include_url=False)[0]["msg"])]
-            problems += [found for found in explain(error, values, model) if not touches(found.key, replaced)]
+            problems += [found for found in explain(error, values, model) if not _touches(found, replaced)]
             values, broken = repaired(values, error, model)
             replaced |= broken
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, unreadable(str(error))]
         else:
-            problems += [found for found in _cross_checks(environment, today) if not touches(found.key, replaced)]
+            problems += [found for found in _cross_checks(environment, today) if not _touches(found, replaced)]
             return environment, problems
     return None, problems
 
@@ -110,6 +110,11 @@ def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:
         yield from check(env)
     yield from env.provider.problems(env)
     yield from support.problems(env, today)
+
+
+def _touches(problem: Problem, replaced: Iterable[Path]) -> bool:
+    """Whether a problem lies in, or above, a part that was replaced."""
+    return touches(problem.key, replaced)
 
 
 def warnings(env: Environment, today: date) -> Iterator[Problem]:

@@ -82,6 +82,7 @@ MUTATIONS: list[tuple[Json, Path, object, str]] = [
     (JOBSET, (*POD_SPEC, "restartPolicy"), GONE, "restartPolicy: Never"),
     (JOBSET, (*POD_SPEC, "nodeSelector"), GONE, "nodeSelector spotproof.dev/pool"),
     (JOBSET, (*POD_SPEC, "nodeSelector"), {"disk": "fast"}, "nodeSelector spotproof.dev/pool"),
+    (JOBSET, (*POD_SPEC, "nodeSelector"), {"spotproof.dev/pool": "t5-spot"}, "nodeSelector spotproof.dev/pool"),
     (JOBSET, (*POD_SPEC, "tolerations"), GONE, "toleration"),
     (JOBSET, (*POD_SPEC, "tolerations"), [{"key": "nvidia.com/gpu", "operator": "Exists"}], "toleration"),
     (JOBSET, (*JOB_SPEC, "backoffLimit"), 6, "backoffLimit: 0"),
@@ -156,6 +157,33 @@ def test_only_workspaces_are_looked_at_and_only_what_is_submitted() -> None:
         match = policy["spec"]["matchConstraints"]
         assert match["namespaceSelector"] == {"matchExpressions": [{"key": WORKSPACE_LABEL, "operator": "Exists"}]}
         assert match["resourceRules"][0]["operations"] == ["CREATE"]
+
+
+def test_pools_of_somebody_elses_nodes_are_known_by_their_own_labels() -> None:
+    labels = {
+        "t4-spot": {"group": "a", "market": "spot"},
+        "t4": {"group": "a", "market": "firm"},
+        "cpu": {"group": "c"},
+    }
+    pools = tuple(
+        pool.model_copy(update={"node_labels": labels[pool.name]}) for pool in DEV.pools if pool.name in labels
+    )
+    env = DEV.model_copy(update={"pools": pools})
+    made: list[Any] = job_admission(env)
+    by_resource = {resource: each for each in made for resource in _resources(each)}
+    jobset, rayjob = rendered(on_policy("jobset", env), env), rendered(on_policy("kuberay", env), env)
+
+    assert refusals(by_resource["jobsets"], jobset) == []
+    assert refusals(by_resource["rayjobs"], rayjob) == []
+    on_spot = changed(rayjob, (*HEAD, "nodeSelector"), labels["t4-spot"])
+    assert ["headGroupSpec" in message for message in refusals(by_resource["rayjobs"], on_spot)] == [True]
+    nowhere = changed(jobset, (*POD_SPEC, "nodeSelector"), {"group": "a"})
+    assert len(refusals(by_resource["jobsets"], nowhere)) == 1
+
+
+def _resources(manifest: Any) -> list[str]:
+    constraints = manifest["spec"].get("matchConstraints", {"resourceRules": []})
+    return [resource for rule in constraints["resourceRules"] for resource in rule["resources"]]
 
 
 def test_where_the_pools_taints_are_somebody_elses_no_toleration_is_asked_for() -> None:
