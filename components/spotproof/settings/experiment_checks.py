@@ -159,9 +159,10 @@ def heads_stay(case: Case) -> Iterator[Problem]:
     if tiers and not any(landed.moves for landed in case.landed):
         yield Problem(
             "spec.fallbackPolicy",
-            f"is {spec.fallback_policy}, and no role is left that could move",
+            f"is {spec.fallback_policy}, and no role could move: those without a `pool` of their own ask for no GPU, as "
+            "its tiers have",
             "the policy would have no effect",
-            "Remove the `pool` of the roles that are to move, or remove fallbackPolicy",
+            "Ask for accelerators in the role that is to move, remove its `pool`, or name a policy without GPUs",
         )
 
 

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spotproof.manifests.gang import LOST_NODE_SECONDS, NO_LIMIT, command_line
+from spotproof.manifests.jobs import render
 from spotproof.manifests.jobset import ATTEMPT_LABEL
 from spotproof.vocabulary import (
     BACKOFF_LIMIT_ANNOTATION,
@@ -27,6 +28,7 @@ from tests.unit.manifests.jobs import (
     env_of,
     experiment,
     experiments,
+    job,
     on_policy,
     on_pool,
     pod_templates,
@@ -40,11 +42,11 @@ DEV = stack("aws-dev")
 
 
 @pytest.fixture(scope="session")
-def schemas(shared: Path) -> dict[str, Json]:
-    return {
-        "JobSet": schema_of(read_crd(shared / "crds" / "jobset" / "jobset.x-k8s.io_jobsets.yaml")),
-        "RayJob": schema_of(read_crd(shared / "crds" / "kuberay" / "ray.io_rayjobs.yaml")),
-    }
+def misfits(shared: Path) -> Callable[[Json], list[str]]:
+    """Judges an object by its operator's CRD. A function, because hypothesis cannot report a test with such schemas."""
+    crds = {"JobSet": "jobset/jobset.x-k8s.io_jobsets.yaml", "RayJob": "kuberay/ray.io_rayjobs.yaml"}
+    schemas = {kind: schema_of(read_crd(shared / "crds" / file)) for kind, file in crds.items()}
+    return lambda manifest: errors(schemas[manifest["kind"]], manifest)
 
 
 CASES: dict[str, Json] = {
@@ -76,32 +78,35 @@ def roles() -> Json:
 
 @pytest.mark.parametrize("operator", ["jobset", "kuberay"])
 @pytest.mark.parametrize("name", STACKS)
-def test_a_job_fits_its_operators_crd_on_every_stack(name: str, operator: str, schemas: dict[str, Json]) -> None:
+def test_a_job_fits_its_operators_crd_on_every_stack(
+    name: str, operator: str, misfits: Callable[[Json], list[str]]
+) -> None:
     env = stack(name)
     raws = [experiment(operator), *(on_pool(operator, pool) for pool in env.pools)]
     if env.fallback_policies:
         raws.append(on_policy(operator, env))
     for raw in raws:
         manifest = rendered(raw, stack_name=name)
-        assert errors(schemas[manifest["kind"]], manifest) == []
+        assert misfits(manifest) == []
 
 
-def test_a_field_the_crd_does_not_know_would_be_found(schemas: dict[str, Json]) -> None:
+def test_a_field_the_crd_does_not_know_would_be_found(misfits: Callable[[Json], list[str]]) -> None:
     damaged = rendered(CASES["jobset-policy"])
     damaged["spec"]["failurePolicy"]["maxRestart"] = 3
     damaged["spec"]["failurePolicy"]["restartStrategy"] = "Later"
-    assert len(errors(schemas["JobSet"], damaged)) == 2
+    assert len(misfits(damaged)) == 2
 
 
 @pytest.mark.parametrize("name", STACKS)
 @given(data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_what_holds_for_every_job(name: str, data: st.DataObject, schemas: dict[str, Json]) -> None:
+def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Callable[[Json], list[str]]) -> None:
     env = stack(name)
     raw = data.draw(experiments(env))
-    manifest = rendered(raw, stack_name=name)
+    made = job(raw, stack_name=name)
+    manifest = render(made)
 
-    assert errors(schemas[manifest["kind"]], manifest) == []
+    assert misfits(manifest) == []
     for role, template in pod_templates(manifest).items():
         spec = template["spec"]
         variables = env_of(template)
@@ -111,7 +116,8 @@ def test_what_holds_for_every_job(name: str, data: st.DataObject, schemas: dict[
         lost = [each for each in spec["tolerations"] if "tolerationSeconds" in each]
         assert [each["tolerationSeconds"] for each in lost] == [LOST_NODE_SECONDS] * 2
         assert variables["SPOTPROOF_RUN"] == "demo"
-        assert variables["CHECKPOINT_URI"].endswith(f"/{env.workspaces[0].namespace}/demo")
+        assert variables["CHECKPOINT_URI"] == f"{made.store.prefix(env.workspaces[0].namespace)}/demo"
+        assert role == "submitter" or made.store.pod_labels.items() <= template["metadata"]["labels"].items()
         if role != "submitter":
             assert spec["terminationGracePeriodSeconds"] == env.provider.grace_seconds
             assert variables["SPOTPROOF_ATTEMPT"].startswith("<")

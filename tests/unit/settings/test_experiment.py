@@ -147,7 +147,7 @@ REFUSED: list[tuple[object, str, str]] = [
     (experiment(role(pool="t4-sopt")), f"{WORKER}.pool", "Write `pool: t4-spot`"),
     (experiment(fallbackPolicy="standrad"), "spec.fallbackPolicy", "Write `fallbackPolicy: standard`"),
     (experiment(gpu(), fallbackPolicy="standard", pool="t4"), "spec.pool", "Keep one of them"),
-    (experiment(role(pool="cpu"), fallbackPolicy="standard"), "spec.fallbackPolicy", "no role is left"),
+    (experiment(role(pool="cpu"), fallbackPolicy="standard"), "spec.fallbackPolicy", "no role could move"),
     (experiment(types={"Worker": gpu(), "Loader": role(pool="t4")}, fallbackPolicy="standard"), "spec.types.Loader.pool", "a tier of fallback policy standard"),
     (experiment(role(extraSelectors={"karpenter.sh/capacity-type": "spot"}), pool="cpu"), f"{WORKER}.extraSelectors.karpenter.sh/capacity-type", "lands on cpu, which is on-demand"),
     (experiment(role(extraSelectors={"karpenter.sh/capacity-type": "reserved"})), f"{WORKER}.extraSelectors.karpenter.sh/capacity-type", 'Write "spot" or "on-demand"'),
