@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from spotproof.settings.reference import settings_reference
-from spotproof.settings.schema import stack_schema
+from spotproof.settings.reference import experiment_reference, settings_reference
+from spotproof.settings.schema import experiment_schema, stack_schema
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
@@ -15,6 +15,8 @@ ROOT: Final = Path(__file__).parent.parent
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "stacks/README.md": settings_reference,
     "docs/stack.schema.json": lambda: json.dumps(stack_schema(), indent=2) + "\n",
+    "docs/experiment.schema.json": lambda: json.dumps(experiment_schema(), indent=2) + "\n",
+    "docs/experiments.md": experiment_reference,
     "policies/README.md": policies_readme,
 }
 

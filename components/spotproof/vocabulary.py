@@ -25,6 +25,19 @@ SYSTEM_LABEL: Final = "spotproof.dev/system"
 WORKSPACE_LABEL: Final = "spotproof.dev/workspace"
 """On a workspace's namespace; admission policies select namespaces by it."""
 FALLBACK_POLICY_LABEL: Final = "spotproof.dev/fallback-policy"
+RUN_LABEL: Final = "spotproof.dev/run"
+"""On a rendered job and its pods: the run's name, which stays the same over restarts, moves and recreation."""
+GANG_LABEL: Final = "spotproof.dev/gang"
+"""On pods that land together: `tiers`, or `pool-<name>`. Zone affinity selects by it."""
+BACKOFF_LIMIT_ANNOTATION: Final = "spotproof.dev/backoff-limit"
+"""On a job with a fallback policy: how many software errors it may restart from, for the controller."""
+
+CHECKPOINT_URI_ENV: Final = "CHECKPOINT_URI"
+RUN_ENV: Final = "SPOTPROOF_RUN"
+ATTEMPT_ENV: Final = "SPOTPROOF_ATTEMPT"
+COORDINATOR_ENV: Final = "SPOTPROOF_COORDINATOR"
+MAX_FAILURES_ENV: Final = "SPOTPROOF_MAX_FAILURES"
+MAX_PREEMPTION_FAILURES_ENV: Final = "SPOTPROOF_MAX_PREEMPTION_FAILURES"
 
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 
@@ -60,6 +73,18 @@ SPOT_SELECTORS: Final[dict[str, str]] = {
     AKS_PRIORITY_LABEL: SPOT,
 }
 """Every node label by which people already select spot, and the value that means it."""
+
+ON_DEMAND_SELECTORS: Final[dict[str, str]] = {
+    CAPACITY_LABEL: ON_DEMAND,
+    KARPENTER_CAPACITY_LABEL: ON_DEMAND,
+    EKS_CAPACITY_LABEL: "ON_DEMAND",
+    GKE_PROVISIONING_LABEL: "standard",
+    AKS_PRIORITY_LABEL: "regular",
+}
+"""The same for on-demand. GKE puts its spot label on spot nodes alone, so it has no value that means on-demand."""
+
+LOST_NODE_TAINTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+"""What the node controller puts on a node whose kubelet is silent; pods tolerate it for 300 s unless they say less."""
 
 RESERVED_LABEL_DOMAINS: Final = (
     "kubernetes.io",

@@ -11,6 +11,7 @@ import typer
 
 COMMANDS: Final = {
     "preview": "spotproof.cli.preview",
+    "render": "spotproof.cli.render",
 }
 """Name -> module with a function `command`. A module imports at its top only what its options need."""
 

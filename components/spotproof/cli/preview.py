@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913  # one parameter an option
 
     if output is not None:
         _check_output(output)
-    project = _or_usage_error(lambda: _project(program))
+    project = _or_usage_error(lambda: find_project(program))
     names = _chosen(project, stacks or [], all_stacks=all_stacks)
     checks = _or_usage_error(lambda: _checks(policy_pack_config))
     table = _or_usage_error(lambda: load_prices(prices)) if prices else None
@@ -154,7 +154,7 @@ def _usage_error(text: str) -> typer.Exit:
     return typer.Exit(USED_WRONGLY)
 
 
-def _project(program: Path | None) -> "Project":
+def find_project(program: Path | None) -> "Project":
     """Find the project as the Pulumi CLI does: in this folder or the nearest one above."""
     from spotproof.preview.project import PROJECT_FILES, load_project  # noqa: PLC0415
 

@@ -137,6 +137,8 @@ def _example(path: Path, model: type[BaseModel]) -> str:
     example = field.examples[0]
     if path and isinstance(path[-1], int) and isinstance(example, list) and example:
         return f"as in {yaml_flow(example[0])}"
+    if isinstance(example, Mapping) and example and name != (field.alias or name):  # a key of the user's own
+        example = next(iter(example.values()))
     return f"`{name}: {yaml_flow(example)}`"
 
 

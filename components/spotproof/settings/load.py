@@ -24,7 +24,7 @@ from spotproof.settings.refuse import (
     wrong_environment,
 )
 from spotproof.settings.repair import repaired
-from spotproof.settings.walk import Path, parts, position
+from spotproof.settings.walk import Path, parts, position, touches
 
 ROUNDS: Final = 4
 """A replaced part can uncover another, as a union does; no file was seen that needed more than three."""
@@ -114,8 +114,7 @@ def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:
 
 def _touches(problem: Problem, replaced: Iterable[Path]) -> bool:
     """Whether a problem lies in, or above, a part that was replaced."""
-    path = parts(problem.key)
-    return any(path[: len(other)] == other or other[: len(path)] == path for other in replaced)
+    return touches(problem.key, replaced)
 
 
 def warnings(env: Environment, today: date) -> Iterator[Problem]:

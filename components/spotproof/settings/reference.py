@@ -1,4 +1,4 @@
-"""Every setting as a page for people: stacks/README.md. Generated, so that it cannot part from the models."""
+"""Every setting as pages for people: stacks/README.md and docs/experiments.md. Generated, so they match the models."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -12,6 +12,8 @@ from spotproof.settings import defaults
 from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.base import render_duration
 from spotproof.settings.environment import Environment
+from spotproof.settings.experiment import Experiment
+from spotproof.settings.experiment_load import REFUSED
 from spotproof.settings.explain import yaml_flow
 from spotproof.settings.near import one_of
 from spotproof.settings.providers import PROVIDERS
@@ -46,15 +48,43 @@ def settings_reference() -> str:
     )
 
 
-def _tables(model: type[BaseModel], path: str, done: set[type[BaseModel]]) -> Iterator[str]:
+EXPERIMENTS: Final = """\
+# Experiment files
+
+One training job a file, rendered by `spotproof render` (how: [how-to/jobs.md](how-to/jobs.md)). The fields are those of
+the AIchor manifest, and mean what they mean there; what is ours is marked. An unknown key, a wrong type or a job that
+could not run on the stack is refused: all errors of a file at once, with what to write instead. Editors that know JSON
+schema complete and check a file that names `docs/experiment.schema.json`.
+
+A key without a default is required. This page is generated (`make docs`).
+"""
+
+
+def experiment_reference() -> str:
+    """The page of experiment files as Markdown."""
+    return "\n".join([EXPERIMENTS, *_tables(Experiment, "", set(), whole="The file"), *_refused()])
+
+
+def _refused() -> Iterator[str]:
+    """What such files hold elsewhere and is not done here."""
+    yield "## Refused by name\n\n| key | because | instead |\n| --- | --- | --- |"
+    yield from (f"| `{key}` | {why} | {instead} |" for key, (why, instead) in REFUSED.items())
+    yield ""
+
+
+def _tables(
+    model: type[BaseModel], path: str, done: set[type[BaseModel]], whole: str = "The environment"
+) -> Iterator[str]:
     done.add(model)
-    yield f"## {f'`{path}`' if path else 'The environment'}\n\n{_sentence(model)}\n"
+    yield f"## {f'`{path}`' if path else whole}\n\n{_sentence(model)}\n"
     yield "| key | default | meaning |\n| --- | --- | --- |"
     for name, field in by_alias(model).items():
         yield f"| `{name}` | {_default(field)} | {_meaning(field)} |"
     yield ""
     for name, field in by_alias(model).items():
         repeated = "[]" if "ListOf" in repr(field.annotation) or _is_list(field) else ""
+        if get_origin(field.annotation) is dict:
+            repeated = ".<name>"
         for inner in models_in(field.annotation):
             if inner not in done:
                 yield from _tables(inner, f"{path}.{name}{repeated}".lstrip("."), done)

@@ -1,9 +1,10 @@
-"""The JSON schema of a stack file, for editors and for whoever writes stack files by program."""
+"""The JSON schemas of stack and experiment files, for editors and for whoever writes such files by program."""
 
 from collections.abc import Mapping
 from typing import Final, get_args
 
 from spotproof.settings.environment import Environment
+from spotproof.settings.experiment import Experiment
 from spotproof.settings.fallback import Deadline
 from spotproof.settings.refuse import ENVIRONMENT_KEY
 
@@ -32,6 +33,25 @@ def stack_schema() -> dict[str, object]:
         "required": ["config"],
         "$defs": definitions,
     }
+
+
+def experiment_schema() -> dict[str, object]:
+    """JSON Schema (2020-12) of an experiment file; what depends on an environment is `spotproof render`'s to say."""
+    schema = _without_nulls(Experiment.model_json_schema(by_alias=True))
+    assert isinstance(schema, dict)  # noqa: S101 - for the type checker: a model's schema is a mapping
+    _one_memory(schema)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "A spotproof experiment file",
+    }
+
+
+def _one_memory(schema: dict[str, object]) -> None:
+    """Of ramRatio and memory one is needed, which a validator of the model says and its schema cannot know."""
+    definitions = schema["$defs"]
+    assert isinstance(definitions, dict)  # noqa: S101 - for the type checker: there are models below this one
+    definitions["Resources"]["oneOf"] = [{"required": ["ramRatio"]}, {"required": ["memory"]}]
 
 
 def _allow_bare_word(deadline: dict[str, object]) -> None:

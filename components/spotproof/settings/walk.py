@@ -1,8 +1,8 @@
 """Paths into what the user wrote, and the model field each belongs to."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias, get_args
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -72,17 +72,19 @@ def position(values: object, path: Path) -> tuple[int, ...]:
 
 
 def field_at(model: type[BaseModel], path: Path) -> FieldInfo | None:
-    """The field a path leads to; for an item of a list, the list's field."""
+    """The field a path leads to; for an item of a list, or of a mapping with the user's own keys, that one's field."""
     field: FieldInfo | None = None
-    holders = [model]
+    holders, own_keys = [model], False
     for part in path:
-        if isinstance(part, int):
+        if isinstance(part, int) or own_keys:
+            own_keys = False
             continue
         fields = {name: found for holder in holders for name, found in by_alias(holder).items()}
         field = fields.get(part)
         if field is None:
             return None
         holders = list(models_in(field.annotation))
+        own_keys = get_origin(field.annotation) is dict
     return field
 
 
@@ -97,6 +99,12 @@ def siblings(model: type[BaseModel], path: Path) -> tuple[str, ...]:
         return tuple(by_alias(model))
     holder = field_at(model, path[:-1])
     return tuple(name for found in models_in(holder.annotation if holder else None) for name in by_alias(found))
+
+
+def touches(key: str, others: Iterable[Path]) -> bool:
+    """Whether what a key names lies in, or above, one of the other paths."""
+    path = parts(key)
+    return any(path[: len(other)] == other or other[: len(path)] == path for other in others)
 
 
 def models_in(annotation: object) -> Iterator[type[BaseModel]]:

@@ -1,0 +1,68 @@
+"""A job's object by its operator, and what its author should know of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from spotproof.manifests.gang import Job
+from spotproof.manifests.jobset import jobset
+from spotproof.manifests.rayjob import rayjob
+from spotproof.settings.experiment import JOBSET, KUBERAY
+from spotproof.settings.landing import Landing, policy_of
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MAX_FAILURES_ENV, MAX_PREEMPTION_FAILURES_ENV, Manifest
+
+RENDERERS: Final[Mapping[str, Callable[[Job], Manifest]]] = MappingProxyType({JOBSET: jobset, KUBERAY: rayjob})
+
+
+def render(job: Job) -> Manifest:
+    """The object of a job."""
+    return RENDERERS[job.experiment.spec.operator](job)
+
+
+def notes(job: Job) -> Iterator[str]:
+    """What was decided or replaced, in the order in which one would ask."""
+    kind = "JobSet" if job.experiment.spec.operator == JOBSET else "RayJob"
+    yield f"{kind} {job.name} in {job.workspace.namespace}, as service account {job.workspace.service_account}"
+    for landing in job.case.landed:
+        yield _lands(job, landing)
+        yield from landing.notes
+        yield from _replaced(landing)
+    yield from _restarts(job)
+    yield f"checkpoints: {job.checkpoint_uri}; the same name resumes there"
+
+
+def _lands(job: Job, landing: Landing) -> str:
+    count = landing.part.role.count
+    pods = f"{landing.part.name}: {count} pod{'' if count == 1 else 's'}"
+    if not landing.moves:
+        return f"{pods} on {landing.pool.name} ({landing.pool.capacity})"
+    tiers = ", then ".join(f"{pool.name} ({pool.capacity})" for pool in landing.pools)
+    return f"{pods} on {tiers}, as fallback policy {job.experiment.spec.fallback_policy} says"
+
+
+def _replaced(landing: Landing) -> Iterator[str]:
+    said = [said for said, _ in landing.part.capacity_selectors.values()]
+    if said:
+        instead = "the tier key" if landing.moves else f"pool {landing.pool.name}"
+        yield f"{landing.part.name}: {', '.join(said)} replaced by {instead}"
+
+
+def _restarts(job: Job) -> Iterator[str]:
+    count = job.backoff_limit
+    if not job.has_policy:
+        yield f"backoffLimit: {count} restarts, evictions included; failure {count + 1} ends the job"
+    elif job.has_controller:
+        policy = policy_of(job.experiment, job.env)
+        assert policy is not None  # noqa: S101 - for the type checker: has_policy
+        limits = ", ".join(f"{tier.pool} {tier.max_failures}" for tier in policy.tiers)
+        yield f"evictions count against the policy ({limits}), software errors against backoffLimit ({count})"
+    else:
+        yield (
+            f"operators.fallback is off in this stack, so nobody carries out {FALLBACK_POLICY_LABEL}: the job stays on "
+            f"its first tier, evictions with a notice restart it without limit, everything else up to {count} times"
+        )
+    if job.experiment.spec.operator == KUBERAY:
+        yield (
+            f"Ray Train keeps to these counts if the program gives {MAX_FAILURES_ENV} and "
+            f"{MAX_PREEMPTION_FAILURES_ENV} to its FailureConfig (docs/how-to/jobs.md)"
+        )
