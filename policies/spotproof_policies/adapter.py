@@ -79,9 +79,11 @@ def _judge_resource(
 def _judge_stack(
     policy: model.Policy, judges: model.WholeStack
 ) -> Callable[[StackValidationArgs, ReportViolation], None]:
-    reads = frozenset(judges.reads)
+    reads, about = frozenset(judges.reads), frozenset(judges.about)
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
+        if about and not any(resource.resource_type in about for resource in args.resources):
+            return
         stack = model.Stack(tuple(_stack_resource(resource, reads) for resource in args.resources))
         for finding in judges.check(stack, {**policy.defaults, **args.get_config()}):
             report(finding.sentence, finding.resource.urn)

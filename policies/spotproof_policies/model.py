@@ -104,6 +104,8 @@ class WholeStack:
     reads: tuple[str, ...]
     """The types whose properties it reads. Of all others it sees name, parent and dependencies only."""
     check: StackCheck
+    about: tuple[str, ...] = ()
+    """The types of which a stack must have one for it to have anything to say; empty: it is always asked."""
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,16 @@ def _over_resources(
 def _over_stack(
     policies: Sequence[Policy], settings: Mapping[str, PolicySettings], resources: Sequence[Resource]
 ) -> Iterator[tuple[Servicer, wire.AnalyzeStackRequest]]:
-    """A servicer for each stack policy, with the properties that it reads: the adapter hides the others anyway."""
-    judging = [(one, frozenset(one.judges.reads)) for one in policies if isinstance(one.judges, WholeStack)]
+    """A servicer for each stack policy, with the properties that it reads: the adapter hides the others anyway.
+
+    What a policy is not about it is not asked, as for single resources.
+    """
+    present = {resource.type for resource in resources}
+    judging = [
+        (one, frozenset(one.judges.reads))
+        for one in policies
+        if isinstance(one.judges, WholeStack) and (not one.judges.about or present.intersection(one.judges.about))
+    ]
     read = frozenset[str]().union(*(reads for _, reads in judging))
     whole = [
         (resource.type, _bare(resource), _whole(resource) if resource.type in read else None) for resource in resources

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from spotproof_policies.buckets import ENCRYPTION, S3_CHECKPOINTS, parts
+from spotproof_policies.buckets import CHECKPOINTS, ENCRYPTION, S3_CHECKPOINTS, parts
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
 from spotproof_policies.reading import at, rows, text
 
@@ -38,5 +38,5 @@ POLICY = Policy(
     severity="high",
     remedy="Use spotproof.clouds.aws.CheckpointBucket, or add a BucketServerSideEncryptionConfiguration.",
     url="https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-encryption.html",
-    judges=WholeStack((ENCRYPTION,), check),
+    judges=WholeStack((ENCRYPTION,), check, about=CHECKPOINTS),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from spotproof_policies.buckets import (
     BLOB_CHECKPOINTS,
+    CHECKPOINTS,
     GCS_BUCKET,
     GCS_CHECKPOINTS,
     PUBLIC_ACCESS_BLOCK,
@@ -80,5 +81,5 @@ POLICY = Policy(
     severity="critical",
     remedy="Use the checkpoint component of spotproof.clouds, or write what the sentence names.",
     url="https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html",
-    judges=WholeStack((PUBLIC_ACCESS_BLOCK, GCS_BUCKET, STORAGE_ACCOUNT), check),
+    judges=WholeStack((PUBLIC_ACCESS_BLOCK, GCS_BUCKET, STORAGE_ACCOUNT), check, about=CHECKPOINTS),
 )

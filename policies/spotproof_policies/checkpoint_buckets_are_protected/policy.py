@@ -58,5 +58,5 @@ POLICY = Policy(
     severity="high",
     remedy="Write `checkpoints.protect: true` (the default).",
     url="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
-    judges=WholeStack((*CHECKPOINTS, *(part for _, part in _HOLD_DATA)), check),
+    judges=WholeStack((*CHECKPOINTS, *(part for _, part in _HOLD_DATA)), check, about=CHECKPOINTS),
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from spotproof_policies.buckets import (
     BLOB_CHECKPOINTS,
     BLOB_SERVICE,
+    CHECKPOINTS,
     GCS_BUCKET,
     GCS_CHECKPOINTS,
     S3_CHECKPOINTS,
@@ -50,5 +51,5 @@ POLICY = Policy(
     severity="medium",
     remedy="Write `checkpoints.versioning: true`; `checkpoints.retainDays` removes old versions.",
     url="https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html",
-    judges=WholeStack((VERSIONING, GCS_BUCKET, BLOB_SERVICE), check),
+    judges=WholeStack((VERSIONING, GCS_BUCKET, BLOB_SERVICE), check, about=CHECKPOINTS),
 )

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from spotproof_policies.buckets import BLOB_CHECKPOINTS, BUCKET_POLICY, S3_CHECKPOINTS, STORAGE_ACCOUNT, made, parts
+from spotproof_policies.buckets import (
+    BLOB_CHECKPOINTS,
+    BUCKET_POLICY,
+    CHECKPOINTS,
+    S3_CHECKPOINTS,
+    STORAGE_ACCOUNT,
+    made,
+    parts,
+)
 from spotproof_policies.documents import refuses_plain_http
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
 from spotproof_policies.reading import at, json_document, text
@@ -56,5 +64,5 @@ POLICY = Policy(
     severity="high",
     remedy="Use the checkpoint component of spotproof.clouds, or write what the sentence names.",
     url="https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html",
-    judges=WholeStack((BUCKET_POLICY, STORAGE_ACCOUNT), check),
+    judges=WholeStack((BUCKET_POLICY, STORAGE_ACCOUNT), check, about=CHECKPOINTS),
 )

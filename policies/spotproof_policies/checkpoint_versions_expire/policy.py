@@ -6,6 +6,7 @@ from typing import Any
 from spotproof_policies.buckets import (
     BLOB_CHECKPOINTS,
     BLOB_SERVICE,
+    CHECKPOINTS,
     GCS_BUCKET,
     GCS_CHECKPOINTS,
     LIFECYCLE,
@@ -82,5 +83,5 @@ POLICY = Policy(
     severity="medium",
     remedy="Write `checkpoints.retainDays`; in a program of your own, the rule that the sentence names.",
     url="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-configuration-examples.html",
-    judges=WholeStack((VERSIONING, LIFECYCLE, GCS_BUCKET, BLOB_SERVICE, MANAGEMENT_POLICY), check),
+    judges=WholeStack((VERSIONING, LIFECYCLE, GCS_BUCKET, BLOB_SERVICE, MANAGEMENT_POLICY), check, about=CHECKPOINTS),
 )

@@ -39,5 +39,5 @@ POLICY = Policy(
     severity="medium",
     remedy="Depend on something that waits for the definition, or make compute classes in a second program.",
     url="https://cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes",
-    judges=WholeStack((), check),
+    judges=WholeStack((), check, about=(COMPUTE_CLASS,)),
 )

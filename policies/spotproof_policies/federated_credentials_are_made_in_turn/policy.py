@@ -60,5 +60,5 @@ POLICY = Policy(
     severity="high",
     remedy="Chain them: depends_on the credential before, for all credentials of an identity.",
     url="https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations",
-    judges=WholeStack((_CREDENTIAL,), check),
+    judges=WholeStack((_CREDENTIAL,), check, about=(_CREDENTIAL,)),
 )

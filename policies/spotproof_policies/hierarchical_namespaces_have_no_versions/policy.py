@@ -47,5 +47,5 @@ POLICY = Policy(
     severity="high",
     remedy="Choose one: versions (`checkpoints.versioning: true`), or a hierarchical namespace with soft delete.",
     url="https://cloud.google.com/storage/docs/hns-overview",
-    judges=WholeStack((GCS_BUCKET, STORAGE_ACCOUNT, BLOB_SERVICE), check),
+    judges=WholeStack((GCS_BUCKET, STORAGE_ACCOUNT, BLOB_SERVICE), check, about=(GCS_BUCKET, STORAGE_ACCOUNT)),
 )

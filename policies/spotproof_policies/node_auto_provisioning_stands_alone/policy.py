@@ -36,5 +36,5 @@ POLICY = Policy(
     severity="high",
     remedy="Use one for all `pools[].autoscaler` of an environment; the system pool keeps a fixed count.",
     url="https://learn.microsoft.com/azure/aks/node-auto-provisioning",
-    judges=WholeStack((AKS_CLUSTER, AKS_AGENT_POOL), check),
+    judges=WholeStack((AKS_CLUSTER, AKS_AGENT_POOL), check, about=(AKS_CLUSTER,)),
 )

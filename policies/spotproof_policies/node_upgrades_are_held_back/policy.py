@@ -63,5 +63,7 @@ POLICY = Policy(
     severity="high",
     remedy="Clusters of the settings are written so; in a program of your own write what the sentence names.",
     url="https://cloud.google.com/kubernetes-engine/docs/concepts/maintenance-windows-and-exclusions",
-    judges=WholeStack((GKE_CLUSTER, GKE_NODE_POOL, AKS_CLUSTER, AKS_AGENT_POOL), check),
+    judges=WholeStack(
+        (GKE_CLUSTER, GKE_NODE_POOL, AKS_CLUSTER, AKS_AGENT_POOL), check, about=(GKE_CLUSTER, AKS_CLUSTER)
+    ),
 )

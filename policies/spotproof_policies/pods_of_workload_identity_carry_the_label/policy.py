@@ -57,5 +57,5 @@ POLICY = Policy(
     severity="high",
     remedy='Write the label azure.workload.identity/use: "true" on the pod template; job templates of ours have it.',
     url="https://learn.microsoft.com/azure/aks/workload-identity-overview",
-    judges=WholeStack((_SERVICE_ACCOUNT, *WORKLOAD_TYPES), check),
+    judges=WholeStack((_SERVICE_ACCOUNT, *WORKLOAD_TYPES), check, about=WORKLOAD_TYPES),
 )

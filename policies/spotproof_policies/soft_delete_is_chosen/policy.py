@@ -36,5 +36,5 @@ POLICY = Policy(
     severity="low",
     remedy=f"Write {_RETENTION}; 0 where versioning keeps earlier checkpoints.",
     url="https://cloud.google.com/storage/docs/soft-delete",
-    judges=WholeStack((GCS_BUCKET,), check),
+    judges=WholeStack((GCS_BUCKET,), check, about=(GCS_CHECKPOINTS,)),
 )
