@@ -1,6 +1,6 @@
 """What a previewed stack costs per hour: idle, and with every pool full."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Final
@@ -120,11 +120,16 @@ def _regions(capture: Capture, default: str) -> Callable[[Billed], str]:
     by_provider = {
         resource.urn: region
         for resource in capture.resources
-        if resource.type.startswith(PROVIDER) and isinstance(region := resource.inputs.get("region"), str)
+        if resource.type.startswith(PROVIDER) and isinstance(region := _place(resource.inputs), str)
     }
     provider = {resource.urn: resource.provider.rpartition("::")[0] for resource in capture.resources}
     only = next(iter(by_provider.values())) if len(set(by_provider.values())) == 1 else ""
     return lambda resource: by_provider.get(provider.get(resource.urn, ""), default or only)
+
+
+def _place(inputs: Mapping[str, object]) -> object:
+    """A provider's region, which Azure's calls its location."""
+    return inputs.get("region", inputs.get("location"))
 
 
 def _missing(pool: PoolCharge) -> tuple[str, ...]:
