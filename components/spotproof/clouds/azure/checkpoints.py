@@ -8,7 +8,7 @@ import pulumi
 import pulumi_azure_native as azure
 
 from spotproof.clouds.azure.names import blob_endpoint
-from spotproof.clouds.options import after
+from spotproof.clouds.options import after, child_of
 
 SOFT_DELETE_DAYS: Final = 7
 """Of retain_days at most this many are soft delete's, which keeps even an earlier version that somebody deletes."""
@@ -74,9 +74,10 @@ class CheckpointContainers(pulumi.ComponentResource):
         )
         self.account_name, self.uri = args["account_name"], blob_endpoint(args["account_name"])
         here: dict[str, Any] = {"account_name": self.account_name, "resource_group_name": args["resource_group_name"]}
-        kept = pulumi.ResourceOptions(parent=self, protect=protect)
+        child = child_of(self, opts)
+        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=protect))
         account = _account(name, args, kept)
-        child = after(pulumi.ResourceOptions(parent=self), account)
+        child = after(child, account)
         service = _keep_deleted(name, here, days, child, versioning=versioning)
         for container in args["containers"]:
             azure.storage.BlobContainer(

@@ -128,7 +128,9 @@ class AksCluster(pulumi.ComponentResource):
         )
         _diagnostics(name, names, pulumi.ResourceOptions(parent=self, depends_on=[self.resource]))
         self.oidc_issuer_url = self.resource.oidc_issuer_profile.apply(_issuer)
-        self.kubernetes_provider = _kubernetes(name, names, self.resource, pulumi.ResourceOptions(parent=self))
+        # What an invoke answers loses, at a first preview, what it was asked of: so the order is written out.
+        inside = pulumi.ResourceOptions(parent=self, depends_on=[self.resource, administrator])
+        self.kubernetes_provider = _kubernetes(name, names, self.resource, inside)
         self.register_outputs({"id": names.cluster_id})
 
 

@@ -7,6 +7,7 @@ import pulumi
 import pulumi_azure_native as azure
 
 from spotproof.clouds.azure.names import SUBNET, Names
+from spotproof.clouds.options import after, child_of
 
 
 class NetworkArgs(TypedDict):
@@ -41,7 +42,7 @@ class Network(pulumi.ComponentResource):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("spotproof:azure:Network", name, {"cidr": args["cidr"]}, opts)
         names = Names(args["cluster_name"], args["subscription_id"], args["location"], args["resource_group_name"])
-        child, tags = pulumi.ResourceOptions(parent=self), args.get("tags") or None
+        child, tags = child_of(self, opts), args.get("tags") or None
         self.subnet_id = names.subnet_id
         address = azure.network.PublicIPAddress(
             f"{name}-out",
@@ -74,7 +75,7 @@ class Network(pulumi.ComponentResource):
             address_space={"address_prefixes": [args["cidr"]]},
             tags=tags,
             # subnets are resources of their own; Azure lists them here too
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
+            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(ignore_changes=["subnets"])),
         )
         first, _ = ipaddress.IPv4Network(args["cidr"]).subnets(prefixlen_diff=1)
         azure.network.Subnet(
@@ -87,7 +88,7 @@ class Network(pulumi.ComponentResource):
             default_outbound_access=False,
             # checkpoints would otherwise pay the NAT gateway's 0.045 USD a GB, and come to storage from outside
             service_endpoints=[{"service": "Microsoft.Storage", "locations": [names.location]}],
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[network]),
+            opts=after(child, network),
         )
         self.outbound_ip = address.ip_address.apply(_present)
         self.register_outputs({"subnetId": self.subnet_id})
