@@ -229,14 +229,14 @@ def _access(args: AksClusterArgs) -> dict[str, Any]:
     return {"authorized_ip_ranges": [*cidrs, *own], "disable_run_command": True}
 
 
-def _autoscaler(empty_minutes: int) -> dict[str, str]:
-    """AKS's cluster autoscaler takes away empty nodes only; every value is a text."""
+def _autoscaler(empty_minutes: int) -> dict[str, Any]:
+    """AKS's cluster autoscaler takes away empty nodes only."""
     return {
         "scale_down_unneeded_time": f"{empty_minutes}m",
         # Use is counted without what runs on every node; a hundredth is less than any job asks for. With 0 nothing at
         # all would ever count as unneeded.
         "scale_down_utilization_threshold": "0.01",
-        "ignore_daemonsets_utilization": "true",
+        "ignore_daemonsets_utilization": True,
         # a gang asks for all its nodes at once, and GPU nodes take up to a quarter of an hour
         "max_node_provision_time": "15m",
     }

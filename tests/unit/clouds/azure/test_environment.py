@@ -299,7 +299,9 @@ def test_a_workspace_has_an_identity_whose_rights_end_at_its_container() -> None
         for container in ("research", "speech")
     }
     for scope, role in roles.items():
-        (container,) = (one for one in of(seen, "BlobContainer") if str(scope).endswith(f"/{one.inputs['containerName']}"))
+        (container,) = (
+            one for one in of(seen, "BlobContainer") if str(scope).endswith(f"/{one.inputs['containerName']}")
+        )
         assert waits_for(seen, role, container)
 
 
