@@ -16,6 +16,13 @@ from spotproof.vocabulary import AKS_PRIORITY_LABEL, AKS_SPOT_TAINT, ON_DEMAND, 
 UP_TO_ON_DEMAND: Final = -1
 """A spot price cap that is none: nodes are never taken away for the price."""
 
+FIXED: Final = (
+    *("vmSize", "scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice"),
+    *("availabilityZones", "osDiskSizeGB", "vnetSubnetID"),
+)
+"""What AKS cannot change in place: it answers PropertyChangeNotAllowed. The pool is made anew, after the old one and
+its nodes are gone."""
+
 
 class AgentPoolArgs(TypedDict):
     """Nodes of one VM size."""
@@ -84,9 +91,12 @@ class _AgentPool(pulumi.ComponentResource):
             **({"gpu_profile": {"driver": "Install"}} if pool.accelerator else {}),
             **(spot if pool.is_spot else {}),
             tags=args.get("tags") or None,
-            # the autoscaler moves the count, and AKS cannot change a spot pool's price, priority or size in place
+            # the autoscaler moves the count
             opts=pulumi.ResourceOptions.merge(
-                child_of(self, opts), pulumi.ResourceOptions(ignore_changes=["count"], delete_before_replace=True)
+                child_of(self, opts),
+                pulumi.ResourceOptions(
+                    ignore_changes=["count"], replace_on_changes=list(FIXED), delete_before_replace=True
+                ),
             ),
         )
         self.register_outputs({"pool": pool.name})

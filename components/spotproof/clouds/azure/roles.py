@@ -48,6 +48,7 @@ def assign(  # noqa: PLR0913 - what an assignment is, each by keyword
         role_definition_id=names.role_definition(role),
         scope=scope,
         principal_id=principal_id,
-        principal_type=principal_type,
+        # the SDK writes User where it finds None, which Azure refuses for a pipeline's service principal
+        principal_type=principal_type or pulumi.Output.from_input(None),
         opts=pulumi.ResourceOptions.merge(opts, again),
     )

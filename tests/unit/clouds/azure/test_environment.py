@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import pulumi_azure_native as azure
 import pytest
 from azure.mgmt.containerservice import models as aks
 
 from spotproof.clouds.azure.environment import AksEnvironment
 from spotproof.preview.errors import ProgramError
 from spotproof.preview.model import UNKNOWN, Capture, Resource, Secret
+from spotproof.preview.sdk_metadata import inputs_of
 from tests.unit.clouds.programs import build, cluster_of, dig, of, only, run, waits_for
 from tests.unit.settings.azure.samples import (
     ADMINS,
@@ -166,6 +168,8 @@ def test_whoever_runs_up_is_an_administrator_before_the_cluster_is_there() -> No
 
     assert role.inputs["scope"] == GROUP
     assert role.inputs["principalId"] == UNKNOWN
+    # a person or a pipeline's service principal: Azure looks it up
+    assert "principalType" not in role.inputs
     assert role.delete_before_replace
     assert waits_for(full(), managed, role)
     assert waits_for(full(), only(full(), "kubernetes"), role)
@@ -401,6 +405,21 @@ def test_a_spot_pool_of_aks_keeps_its_cap_and_lists_what_aks_adds() -> None:
     assert len(others) == 2
     for one in others:
         assert not {"scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice"} & set(one.inputs)
+
+
+def test_what_aks_cannot_change_in_place_makes_a_pool_anew_after_the_old_one() -> None:
+    fixed = {"vmSize", "spotMaxPrice", "scaleSetPriority", "scaleSetEvictionPolicy"}
+
+    for pool in of(classic(), "AgentPool"):
+        assert fixed <= set(pool.replace_on_changes)
+        assert pool.delete_before_replace
+        assert set(pool.replace_on_changes) <= set(agent_pool_inputs())
+
+
+def agent_pool_inputs() -> list[str]:
+    shape = inputs_of(azure.containerservice.AgentPool)
+    assert shape is not None
+    return list(shape.types)
 
 
 def test_pools_of_aks_wait_for_the_cluster_and_workspaces_for_them() -> None:
