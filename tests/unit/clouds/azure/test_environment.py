@@ -3,18 +3,15 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-import pulumi_azure_native as azure
 import pytest
 from azure.mgmt.containerservice import models as aks
 
 from spotproof.clouds.azure.environment import AksEnvironment
 from spotproof.preview.errors import ProgramError
 from spotproof.preview.model import UNKNOWN, Capture, Resource, Secret
-from spotproof.preview.sdk_metadata import inputs_of
+from tests.unit.clouds.azure.seen import GROUP, assigned, classic, cluster, full, leaves
 from tests.unit.clouds.programs import build, cluster_of, dig, of, only, run, waits_for
 from tests.unit.settings.azure.samples import (
     ADMINS,
@@ -26,41 +23,6 @@ from tests.unit.settings.azure.samples import (
     SUBSCRIPTION,
     TENANT,
 )
-
-GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/spotproof-dev-eastus"
-ROLES = {
-    "cluster administrator": "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b",
-    "network contributor": "4d97b98b-1d4f-4787-a291-c67834d212e7",
-    "cluster user": "4abbcc35-e782-43d8-92c5-2d3f1bd2253f",
-    "blob contributor": "ba92f5b4-2d11-453d-a403-e96b0029c9fe",
-}
-
-
-@cache
-def full() -> Capture:
-    return build(FULL)
-
-
-@cache
-def classic() -> Capture:
-    return build(CLASSIC)
-
-
-def cluster(seen: Capture) -> dict[str, Any]:
-    return dict(only(seen, "ManagedCluster").inputs)
-
-
-def assigned(seen: Capture, role: str) -> list[Resource]:
-    return [one for one in of(seen, "RoleAssignment") if str(one.inputs["roleDefinitionId"]).endswith(ROLES[role])]
-
-
-def leaves(value: object) -> Iterator[object]:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    if parts is None:
-        yield value
-    else:
-        for part in parts:
-            yield from leaves(part)
 
 
 def test_nothing_lands_in_another_subscription() -> None:
@@ -375,59 +337,6 @@ def test_logs_end_and_reach_the_workspace_by_a_rule() -> None:
     }
     categories = {one["category"] for one in dig(only(seen, "DiagnosticSetting").inputs, "logs")}
     assert {"kube-audit-admin", "guard"} <= categories
-
-
-def test_pools_of_aks_come_without_node_auto_provisioning() -> None:
-    inputs = cluster(classic())
-
-    assert inputs["nodeProvisioningProfile"] == {"mode": "Manual"}
-    assert inputs["autoScalerProfile"]["scaleDownUnneededTime"] == "10m"
-    assert dig(inputs, "autoUpgradeProfile", "nodeOSUpgradeChannel") == "None"
-    assert of(classic(), "NodePool") == of(classic(), "AKSNodeClass") == []
-
-
-def test_a_spot_pool_of_aks_keeps_its_cap_and_lists_what_aks_adds() -> None:
-    spot, *others = sorted(of(classic(), "AgentPool"), key=lambda one: "spotMaxPrice" not in one.inputs)
-
-    assert (spot.inputs["scaleSetPriority"], spot.inputs["scaleSetEvictionPolicy"]) == ("Spot", "Delete")
-    assert spot.inputs["spotMaxPrice"] == 9.5
-    assert spot.inputs["nodeLabels"] == {
-        "spotproof.dev/pool": "a100-spot",
-        "spotproof.dev/capacity": "spot",
-        "kubernetes.azure.com/scalesetpriority": "spot",
-    }
-    assert spot.inputs["nodeTaints"] == [
-        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
-        "nvidia.com/gpu=true:NoSchedule",
-    ]
-    assert spot.inputs["availabilityZones"] == ["1"]
-    assert (spot.inputs["minCount"], spot.inputs["maxCount"], spot.ignore_changes) == (0, 16, ("count",))
-    assert len(others) == 2
-    for one in others:
-        assert not {"scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice"} & set(one.inputs)
-
-
-def test_what_aks_cannot_change_in_place_makes_a_pool_anew_after_the_old_one() -> None:
-    fixed = {"vmSize", "spotMaxPrice", "scaleSetPriority", "scaleSetEvictionPolicy"}
-
-    for pool in of(classic(), "AgentPool"):
-        assert fixed <= set(pool.replace_on_changes)
-        assert pool.delete_before_replace
-        assert set(pool.replace_on_changes) <= set(agent_pool_inputs())
-
-
-def agent_pool_inputs() -> list[str]:
-    shape = inputs_of(azure.containerservice.AgentPool)
-    assert shape is not None
-    return list(shape.types)
-
-
-def test_pools_of_aks_wait_for_the_cluster_and_workspaces_for_them() -> None:
-    seen = classic()
-
-    for pool in of(seen, "AgentPool"):
-        assert waits_for(seen, pool, only(seen, "ManagedCluster"))
-        assert all(waits_for(seen, namespace, pool) for namespace in of(seen, "Namespace"))
 
 
 def test_the_cluster_that_is_handed_over_places_jobs_on_both_kinds_of_pool_alike() -> None:
