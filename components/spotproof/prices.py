@@ -24,7 +24,7 @@ ASSUMED_SPOT_SHARE: Final = 0.35
 """Of on-demand, where no spot price is known: GPU spot has lately cost a third, the saving of 90 % is long gone."""
 EQUAL_WITHIN: Final = 0.10
 """Prices this close are one price to the fallback rule; a move between them costs more than it saves."""
-REFERENCE_REGION: Final[Mapping[str, str]] = {"aws": "us-east-1", "gcp": "us-central1"}
+REFERENCE_REGION: Final[Mapping[str, str]] = {"aws": "us-east-1", "azure": "eastus", "gcp": "us-central1"}
 """The region of the table, whose prices stand in for those of others, and say so."""
 
 EVERY_REGION: Final = "*"

@@ -169,3 +169,28 @@ def test_the_table_agrees_with_the_published_catalogue_of_gcp_spot_prices_too(sh
         assert {name: price and price.usd_per_hour for name, price in found.items()} == {
             row["instance_type"]: float(row[column]) for row in rows
         }
+
+
+def test_the_prices_of_azures_gpu_sizes_are_those_of_the_published_catalogue(shared: Path) -> None:
+    with (shared / "catalog" / "gpu_instances.csv").open(encoding="utf-8") as file:
+        published = {
+            row["instance_type"]: float(row["on_demand_usd_h"])
+            for row in csv.DictReader(file)
+            if row["cloud"] == "azure" and row["on_demand_usd_h"]
+        }
+
+    ours = {name: load_prices().node("azure", "eastus", name, "on-demand") for name in published}
+    assert {name: price.usd_per_hour for name, price in ours.items() if price} == {
+        name: published[name] for name, price in ours.items() if price
+    }
+    assert {name for name, price in ours.items() if not price} == {
+        name for name in published if name.startswith("Standard_NV") and "A10" not in name
+    }
+
+
+def test_azures_spot_prices_are_guesses_and_other_regions_borrow_from_eastus() -> None:
+    price = load_prices().node("azure", "westeurope", "Standard_ND96isr_H100_v5", "spot")
+
+    assert price is not None
+    assert (price.guessed, price.borrowed) == (True, True)
+    assert "price of eastus" in price.source

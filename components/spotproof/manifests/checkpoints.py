@@ -14,14 +14,17 @@ class CheckpointStore:
 
     A workspace writes below `uri/<namespace>/` only. `pod_labels` go on every pod, where an identity is bound by them;
     `secret` is a Secret of the workspace whose keys become environment variables; `volume_claim` is a ReadWriteMany
-    claim of the workspace, mounted at `MOUNT_PATH`, below which `uri` then lies.
+    claim of the workspace, mounted at `MOUNT_PATH`, below which `uri` then lies. `workspace_uri` is the form of a
+    workspace's place, with `{namespace}` in it, where that is not below `uri`: on Azure a container of its own.
     """
 
     uri: str
     pod_labels: Mapping[str, str] = field(default_factory=dict[str, str])
     secret: str | None = None
     volume_claim: str | None = None
+    workspace_uri: str | None = None
 
     def prefix(self, namespace: str) -> str:
         """The place of one workspace; its jobs find their own below it, in `CHECKPOINT_URI`."""
-        return f"{self.uri}/{namespace}"
+        form = f"{self.uri}/{{namespace}}" if self.workspace_uri is None else self.workspace_uri
+        return form.replace("{namespace}", namespace)

@@ -101,4 +101,5 @@ def _requirements(pool: Pool, zones: Sequence[str], machines: Sequence[Machine |
         "kubernetes.io/os": ["linux"],
         "topology.kubernetes.io/zone": list(zones),
     }
-    return [{"key": key, "operator": "In", "values": values} for key, values in wanted.items()]
+    # a region without zones, as some of Azure's, has none to name
+    return [{"key": key, "operator": "In", "values": values} for key, values in wanted.items() if values]

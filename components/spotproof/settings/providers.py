@@ -5,8 +5,9 @@ from types import MappingProxyType
 from typing import Final
 
 from spotproof.settings.aws import Aws
+from spotproof.settings.azure import Azure
 from spotproof.settings.gcp import Gcp
 from spotproof.settings.provider import Provider
 
-PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType({"aws": Aws, "gcp": Gcp})
+PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType({"aws": Aws, "azure": Azure, "gcp": Gcp})
 """By the word of `provider.cloud`, which is also the name of the folder under clouds/."""

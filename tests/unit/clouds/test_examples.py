@@ -16,7 +16,7 @@ PROGRAMS = sorted(path.parent.name for path in EXAMPLES.glob("*/Pulumi.yaml"))
 
 
 def test_the_examples_are_found() -> None:
-    assert {"existing-vpc", "gcp-node-pools", "pools-on-your-cluster"} <= set(PROGRAMS)
+    assert {"azure-node-pools", "existing-vpc", "gcp-node-pools", "pools-on-your-cluster"} <= set(PROGRAMS)
 
 
 @pytest.mark.parametrize("example", PROGRAMS)
