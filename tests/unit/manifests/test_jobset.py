@@ -104,7 +104,7 @@ def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Calla
     env = stack(name)
     raw = data.draw(experiments(env))
     made = job(raw, stack_name=name)
-    manifest = render(made)
+    manifest: Json = render(made)
 
     assert misfits(manifest) == []
     for role, template in pod_templates(manifest).items():
