@@ -159,8 +159,8 @@ def heads_stay(case: Case) -> Iterator[Problem]:
     if tiers and not any(landed.moves for landed in case.landed):
         yield Problem(
             "spec.fallbackPolicy",
-            f"is {spec.fallback_policy}, and no role could move: those without a `pool` of their own ask for no "
-            "GPU, as its tiers have",
+            f"is {spec.fallback_policy}, and no role could move: those without a `pool` of their own ask for no GPU, "
+            "as its tiers have",
             "the policy would have no effect",
             "Ask for accelerators in the role that is to move, remove its `pool`, or name a policy without GPUs",
         )
