@@ -1,6 +1,6 @@
 """The same jobs through `spotproof render`: one manifest for every cloud, each pod on the capacity that was meant."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from spotproof.vocabulary import ON_DEMAND, POOL_LABEL, SPOT
 from tests.portability.admission import admitted
 from tests.portability.documents import DOCUMENTS, OPERATORS, Document, experiment, pods_of
 from tests.portability.landing import Stack, stack
+from tests.portability.page import page
 from tests.stacks.runs import STACKS
 
 WORKSPACE = Workspace(namespace="research")
@@ -69,6 +70,14 @@ def test_determineds_choice_of_a_pool_lands_on_that_pool_and_no_other(name: str,
         for role, pod in pods_of(rendered(here, operator, {}, pool=pool.name)):
             if role not in HEADS:
                 assert here.lands_on(pod) == (pool.name,)
+
+
+def test_the_page_says_where_every_job_lands(golden: Callable[[str, object], None]) -> None:
+    def worker(here: Stack, document: Document) -> dict[str, Any]:
+        choice = {"extraSelectors": document.selectors, "extraTolerations": list(document.tolerations)}
+        return dict(pods_of(rendered(here, "jobset", choice)))["worker"]
+
+    golden("../../docs/portability.md", page([stack(name) for name in STACKS], worker))
 
 
 def test_a_job_that_says_nothing_lands_on_on_demand() -> None:
