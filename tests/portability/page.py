@@ -11,16 +11,17 @@ from tests.portability.scheduler import Pod, reasons_against
 HEAD = """\
 # Which job lands where
 
-Jobs as people already have them (the selectors and tolerations of the platforms' own documentation), as they are and as
-`spotproof render` writes them, against the nodes of every stack of this repository: labels and taints of the program and
-those the cloud adds by itself, read as kube-scheduler reads them. Each job has workers that ask for one GPU. This page is
-written by tests/portability, which also proves that no job lands on the other capacity than the one it means.
+Jobs as people already have them (the selectors and tolerations of the platforms' own documentation), as they are and
+as `spotproof render` writes them, against the nodes of every stack of this repository: labels and taints of the
+program and those the cloud adds by itself, read as kube-scheduler reads them. Each job has workers that ask for one
+GPU. This page is written by tests/portability, which also proves that no job lands on the other capacity than the one
+it means.
 
-*As it is* means with nothing added but what the cluster's own admission adds in a workspace: the tolerations that our admission
-policies give (Kubernetes 1.36 and newer), and on GKE the one for GPUs. A job that waits, waits for ever: its selector names labels
-that this cloud's nodes do not carry; where several pools are named, a gang may be split among them. The head of a Ray job as it
-is asks for the default, and lands as that row says. Rendered, one file serves every cloud: a gang keeps to one pool, and the
-head to on-demand.
+*As it is* means with nothing added but what the cluster's own admission adds in a workspace: the tolerations that our
+admission policies give (Kubernetes 1.36 and newer), and on GKE the one for GPUs. A job that waits, waits for ever:
+its selector names labels that this cloud's nodes do not carry; where several pools are named, a gang may be split
+among them. The head of a Ray job as it is asks for the default, and lands as that row says. Rendered, one file serves
+every cloud: a gang keeps to one pool, and the head to on-demand.
 """
 
 
