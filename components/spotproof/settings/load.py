@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from datetime import date
 from functools import cache
 from typing import Final
@@ -15,11 +16,11 @@ from spotproof.settings.explain import explain
 from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.refuse import (
     ENVIRONMENT_KEY,
+    beside,
     cloud_of,
     example_provider,
     missing_environment,
     refused,
-    unknown_key,
     unreadable,
     wrong_environment,
 )
@@ -50,10 +51,11 @@ def load_stack(config: Mapping[str, object], *, today: date, source: str = "") -
     Raises:
         SettingsError: with every problem of the file.
     """
-    beside = [unknown_key(key) for key in config if key.startswith("spotproof:") and key != ENVIRONMENT_KEY]
     raw = config.get(ENVIRONMENT_KEY)
+    others = [key for key in config if key.startswith("spotproof:") and key != ENVIRONMENT_KEY]
+    first = [problem for key in others for problem in beside(key, config[key], raw)]
     environment, problems = (None, [missing_environment()]) if raw is None else _examined(raw, today)
-    return _or_raise(environment, [*beside, *problems], raw, source)
+    return _or_raise(environment, [*first, *problems], raw, source)
 
 
 def _or_raise(environment: Environment | None, problems: list[Problem], raw: object, source: str) -> Environment:
@@ -102,7 +104,11 @@ def _model(cloud: str) -> type[Environment]:
     provider = PROVIDERS[cloud]
     field = Environment.model_fields["provider"]
     narrowed = (provider, Field(description=field.description, examples=[example_provider(cloud)]))
-    return create_model("Environment", __base__=Environment, provider=narrowed)
+    if provider.makes_nodes:
+        return create_model("Environment", __base__=Environment, provider=narrowed)
+    pools = copy(Environment.model_fields["pools"])
+    pools.examples = [[{"name": "cpu", "capacity": "on-demand", "maxNodes": 8}]]
+    return create_model("Environment", __base__=Environment, provider=narrowed, pools=(pools.annotation, pools))
 
 
 def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:

@@ -5,7 +5,8 @@ from types import MappingProxyType
 from typing import Final
 
 from spotproof.settings.aws import Aws
+from spotproof.settings.existing import Existing
 from spotproof.settings.provider import Provider
 
-PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType({"aws": Aws})
+PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType({"aws": Aws, "existing": Existing})
 """By the word of `provider.cloud`, which is also the name of the folder under clouds/."""
