@@ -24,6 +24,12 @@ def cloud_of(raw: Mapping[str, object]) -> str:
     return cloud if isinstance(cloud, str) and cloud in PROVIDERS else EXAMPLE_PROVIDER["cloud"]
 
 
+def names_a_cloud(raw: Mapping[str, object]) -> bool:
+    """Whether the file says which cloud it is for. If not, it is read as one of the example's cloud."""
+    provider = raw.get("provider")
+    return isinstance(provider, dict) and provider.get("cloud") == cloud_of(raw)
+
+
 def example_provider(cloud: str) -> dict[str, object]:
     """The shortest provider of a cloud: its required fields, each with its own example."""
     fields = by_alias(PROVIDERS[cloud])

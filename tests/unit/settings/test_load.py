@@ -67,6 +67,8 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"controlPlane": {"publicAccessCidrs": ["192.168.1.0/24"]}}, "controlPlane.publicAccessCidrs[0]", "private range"),
     ({"logs": {"retainDays": 31}}, "logs.retainDays", "Write 30"),
     ({"access": {"admins": ["arn:aws:iam::210987654321:role/Platform"]}}, "access.admins[0]", "210987654321"),
+    ({"access": {"admins": ["Platform"]}}, "access.admins[0]", "not the ARN"),
+    ({"workspaces": [{"namespace": "a", "members": ["user:ada"]}]}, "workspaces[0].members[0]", "arn:aws:iam::123456789012:role/Platform"),
     ({"workspaces": [{"namespace": "kube-system"}]}, "workspaces[0].namespace", "cluster itself"),
     ({"workspaces": [{"namespace": "a"}, {"namespace": "a"}]}, "workspaces[1].namespace", "workspaces[0]"),
     ({"fallbackPolicies": [policy({"pool": "a100-sopt"}, {"pool": "a100"})]}, "fallbackPolicies[0].tiers[0].pool", "a100-spot"),
