@@ -17,6 +17,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from spotproof.settings.base import ListOf, Settings
 from spotproof.settings.errors import Problem, SettingsError
 from spotproof.settings.explain import explain
+from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.stack_file import read_yaml
 from spotproof.vocabulary import SPOT, Capacity
 
@@ -175,8 +176,8 @@ class PriceLine(Settings):
 class PriceFile(Settings):
     """A prices file: what this environment's owner pays."""
 
-    cloud: Annotated[str, StringConstraints(pattern=r"^(aws|azure|gcp)$")] = Field(
-        default="aws", description="Whose prices.", examples=["aws"]
+    cloud: Annotated[str, StringConstraints(pattern=f"^({'|'.join(PROVIDERS)})$")] = Field(
+        default="aws", description="Whose prices, as in `provider.cloud`.", examples=["aws"]
     )
     as_of: Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]$")] = Field(
         description="The day they were looked up.", examples=["2026-11-01"]
@@ -218,6 +219,9 @@ def _problems(file: PriceFile) -> Iterator[Problem]:
     first: dict[tuple[str | None, str], int] = {}
     for index, line in enumerate(file.prices):
         key = f"prices[{index}]"
+        if line.region is not None and not PROVIDERS[file.cloud].makes_nodes:
+            what = f"is {line.region}, and a cluster of `cloud: {file.cloud}` is in no region"
+            yield Problem(f"{key}.region", what, "this price would never be found", "Remove it")
         if line.service is not None and line.spot_usd_per_hour is not None:
             yield Problem(f"{key}.spotUsdPerHour", "is set on a service", "services have no spot price", "Remove it")
         before = first.setdefault((line.region, line.item), index)

@@ -9,7 +9,7 @@ from spotproof_policies.reading import at, rows, table, text, words
 _OTHERS_WRITE: Final = (*RESERVED_LABEL_DOMAINS, "nvidia.com")
 """Domains whose labels come from the kubelet, the cloud or node feature discovery: a pool does not show them."""
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def may_land(values: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
@@ -17,7 +17,7 @@ def may_land(values: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
     selector = table(at(values, "nodeSelector"))
     if not all(_fits(labels, {"key": key, "operator": "In", "values": [selector[key]]}) for key in set(selector)):
         return False
-    terms = rows(at(values, "affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms"))
+    terms = rows(at(values, "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms"))
     return not terms or any(_all_fit(labels, rows(at(term, "matchExpressions"))) for term in terms)
 
 

@@ -30,20 +30,9 @@ def test_every_cloud_folder_is_in_every_table_of_clouds() -> None:
     assert folders == settings == set(PROVIDERS)
 
 
-@pytest.mark.parametrize("cloud", PROVIDERS)
-def test_a_cloud_folder_has_what_the_registry_asks_of_it(cloud: str) -> None:
-    folder = f"spotproof.clouds.{cloud}"
-
-    assert callable(import_module(f"{folder}.environment").build)
-    assert callable(import_module(f"{folder}.names").checkpoint_store)
-    if PROVIDERS[cloud].package:
-        assert callable(import_module(BILLS[PROVIDERS[cloud].package]).bill)
-
-
-@pytest.mark.parametrize("cloud", PROVIDERS)
-def test_every_cloud_has_a_stack_and_a_page(cloud: str) -> None:
-    assert list((ROOT / "stacks").glob(f"Pulumi.{cloud}-*.yaml"))
-    assert (ROOT / "docs" / f"{cloud}.md").exists()
+@pytest.mark.parametrize("cloud", [cloud for cloud in PROVIDERS if PROVIDERS[cloud].package])
+def test_a_cloud_with_resources_of_its_own_can_bill_them(cloud: str) -> None:
+    assert callable(import_module(BILLS[PROVIDERS[cloud].package]).bill)
 
 
 def test_every_operator_file_is_in_the_table_and_in_the_settings() -> None:

@@ -1,6 +1,6 @@
 """What every cloud hands over: enough to install operators and to place jobs, without knowing which cloud it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,6 +27,10 @@ class Scheduling(Placement):
     price: Price | None = None
 
 
+def _made_already(_operators: Sequence[pulumi.Resource]) -> None:
+    """The workspaces of a cluster that takes its operators along when it goes."""
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A cluster that is ready for operators.
@@ -35,7 +39,8 @@ class Cluster:
     namespace to the service account its jobs run as. `provides` names what need not be installed. `ready` must exist
     before an operator's pods can run. `lifetime` is the resource whose end takes everything inside the cluster along:
     an operator deleted with it stays until the last custom resource that has its finalizer is gone. None where
-    the cluster is somebody else's and outlives the stack.
+    the cluster is somebody else's and outlives the stack: then `make_workspaces`, given the operators, makes the
+    workspaces after them, so that on destroy they go before.
     """
 
     kubernetes_provider: k8s.Provider
@@ -47,3 +52,4 @@ class Cluster:
     ready: Sequence[pulumi.Resource]
     lifetime: pulumi.CustomResource | None
     exports: Mapping[str, pulumi.Input[object]] = field(default_factory=dict)
+    make_workspaces: Callable[[Sequence[pulumi.Resource]], None] = _made_already

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from spotproof.manifests.metadata import metadata
+from spotproof.manifests.scheduling import pool_tolerations
 from spotproof.settings.environment import Environment
+from spotproof.settings.pools import Pool
 from spotproof.vocabulary import (
     GPU_RESOURCE,
     GPU_TOLERATION,
@@ -43,6 +45,14 @@ REQUESTS_GPU: Final = f"""\
     '{GPU_RESOURCE}' in container.?resources.?requests.orValue({{}})
     || '{GPU_RESOURCE}' in container.?resources.?limits.orValue({{}})))"""
 
+# The same two places, for a pool that is known by other labels than its name: all of them must be asked for.
+SELECTS_POOL: Final = """\
+variables.labels.all(key, key in object.spec.?nodeSelector.orValue({})
+  && object.spec.nodeSelector[key] == variables.labels[key])
+|| object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])
+  .exists(term, variables.labels.all(key, term.?matchExpressions.orValue([]).exists(each,
+    each.operator == 'In' && each.key == key && variables.labels[key] in each.values)))"""
+
 # As the scheduler reads tolerations: no key with Exists is every key, no effect is every effect, no operator is Equal.
 MISSING: Final = """\
 variables.wanted.filter(wanted, !object.spec.?tolerations.orValue([]).exists(carried,
@@ -63,20 +73,32 @@ def spot_tolerations(env: Environment) -> list[Manifest]:
 
     A pod selects spot by any key that is in use for it (`vocabulary.SPOT_SELECTORS`) or by the name of a spot pool,
     in its nodeSelector or in a required node affinity. It gets the constant set of all clouds, like a rendered job.
-    A pod that requests GPUs gets that toleration, on either capacity.
+    A pod that requests GPUs gets that toleration, on either capacity. A pool with labels or taints of its own, which
+    nodes of somebody else's have, has a policy of its own for its tolerations.
     """
     major, minor = env.kubernetes_version.split(".")
     if (int(major), int(minor)) < STABLE_SINCE:
         return []
     spot = {key: [value] for key, value in SPOT_SELECTORS.items()}
-    if env.spot_pools:
-        spot[POOL_LABEL] = [pool.name for pool in env.spot_pools]
+    if named := [pool.name for pool in env.spot_pools if pool.node_labels is None]:
+        spot[POOL_LABEL] = named
     return [
         _policy(SPOT_POLICY, SPOT_TOLERATIONS, [_variable("spot", _literal(spot)), _variable("applies", SELECTS_SPOT)]),
         _binding(SPOT_POLICY),
         _policy(GPU_POLICY, (GPU_TOLERATION,), [_variable("applies", REQUESTS_GPU)]),
         _binding(GPU_POLICY),
+        *(manifest for pool in env.pools for manifest in _of_a_pool(pool, env)),
     ]
+
+
+def _of_a_pool(pool: Pool, env: Environment) -> list[Manifest]:
+    """What the two general policies do not know: labels and taints that only this pool has."""
+    wanted = pool_tolerations(pool, env.provider.spot_taint)
+    if not wanted or (pool.node_labels is None and pool.taints is None):
+        return []
+    name = f"spotproof-pool-{pool.name}"
+    labels = _variable("labels", _literal(pool.selector))
+    return [_policy(name, wanted, [labels, _variable("applies", SELECTS_POOL)]), _binding(name)]
 
 
 def _policy(name: str, wanted: Sequence[Toleration], variables: list[Manifest]) -> Manifest:

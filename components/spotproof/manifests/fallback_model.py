@@ -43,7 +43,8 @@ class ResolvedTier(Tier):
 
     capacity: Capacity = Field(description="`spot` nodes can be reclaimed, `on-demand` nodes stay.")
     node_selector: Annotated[dict[str, LabelValue], Field(min_length=1, max_length=8)] = Field(
-        description="Labels by which a pod selects the tier; one of them is `spotproof.dev/pool`."
+        description="Labels by which a pod selects the tier, with the same keys on every tier: "
+        "`spotproof.dev/pool`, or what nodes of somebody else's carry."
     )
     tolerations: Annotated[ListOf[TierToleration], Field(max_length=16)] = Field(
         description="Tolerations that a pod needs there."

@@ -33,22 +33,23 @@ OF_TIERS: Final[Rules] = [
         ),
         "message": "tiers differ in accelerator; a job that moves would find other GPUs than it asks for",
     },
+    {
+        "rule": (
+            "self.all(tier, size(tier.nodeSelector) == size(self[0].nodeSelector)"
+            " && tier.nodeSelector.all(key, key in self[0].nodeSelector))"
+        ),
+        "message": "tiers select nodes by different labels; a job moves by new values of the same labels, and one it "
+        "kept from another tier would match no node",
+    },
 ]
 
 OF_A_TIER: Final[Rules] = [
     {
-        "rule": f"'{POOL_LABEL}' in self.nodeSelector && self.nodeSelector['{POOL_LABEL}'] == self.pool",
+        "rule": f"!('{POOL_LABEL}' in self.nodeSelector) || self.nodeSelector['{POOL_LABEL}'] == self.pool",
         "messageExpression": (
-            f"'tier ' + self.pool + ' must select {POOL_LABEL}=' + self.pool + ': a job moves by that label'"
+            f"'tier ' + self.pool + ' must select {POOL_LABEL}=' + self.pool + ', or labels of another key'"
         ),
-        "message": f"a tier selects {POOL_LABEL} with the name of its pool",
-    },
-    {
-        "rule": f"self.capacity != '{SPOT}' || size(self.tolerations) > 0",
-        "messageExpression": (
-            f"'tier ' + self.pool + ' is {SPOT} and has no toleration; its nodes are tainted, no pod would land there'"
-        ),
-        "message": f"a {SPOT} tier needs a toleration",
+        "message": f"a tier that selects {POOL_LABEL} does so with the name of its pool",
     },
     {
         "rule": f"(self.priceSource == '{NO_PRICE}') != has(self.usdPerNodeHour)",

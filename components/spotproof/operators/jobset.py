@@ -7,7 +7,7 @@ import pulumi
 
 from spotproof.clouds.contract import Cluster
 from spotproof.clouds.helm import mirrored, release
-from spotproof.operators.common import apart, options
+from spotproof.operators.common import options, placed
 from spotproof.operators.versions import JOBSET
 from spotproof.settings import Environment
 
@@ -40,8 +40,6 @@ def values(cluster: Cluster, mirror: str | None) -> Mapping[str, Any]:
             "leaderElection": {"enable": True},
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
             "resources": {"requests": {"cpu": "250m", "memory": "128Mi"}, "limits": {"memory": "4Gi"}},
-            "nodeSelector": dict(cluster.system_scheduling.node_selector),
-            "tolerations": [dict(one) for one in cluster.system_scheduling.tolerations],
-            "affinity": apart(JOBSET.name),
+            **placed(JOBSET.name, cluster.system_scheduling),
         },
     }

@@ -7,7 +7,7 @@ import pulumi
 
 from spotproof.clouds.contract import Cluster
 from spotproof.clouds.helm import mirrored, release
-from spotproof.operators.common import apart, options
+from spotproof.operators.common import options, placed
 from spotproof.operators.versions import KUBERAY
 from spotproof.settings import Environment
 
@@ -38,7 +38,5 @@ def values(cluster: Cluster, mirror: str | None) -> Mapping[str, Any]:
         "replicas": 2,
         "leaderElectionEnabled": True,
         "resources": {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
-        "nodeSelector": dict(cluster.system_scheduling.node_selector),
-        "tolerations": [dict(one) for one in cluster.system_scheduling.tolerations],
-        "affinity": apart(KUBERAY.name),
+        **placed(KUBERAY.name, cluster.system_scheduling),
     }

@@ -35,10 +35,15 @@ OPERATORS: Final[dict[str, Entry]] = {
 
 
 def install(name: str, environment: Environment, cluster: Cluster) -> dict[str, pulumi.Resource]:
-    """Install what the settings say and the cluster does not bring; returns what was installed, by its key."""
+    """Install what the settings say and the cluster does not bring; returns what was installed, by its key.
+
+    Then the cluster makes what must go before them on destroy, where it has not yet.
+    """
     made = {
         key: entry.install(name, environment, cluster)
         for key, entry in OPERATORS.items()
         if entry.settings(environment.operators).mode == "install" and entry.provided_as not in cluster.provides
     }
-    return {key: resource for key, resource in made.items() if resource is not None}
+    installed = {key: resource for key, resource in made.items() if resource is not None}
+    cluster.make_workspaces(list(installed.values()))
+    return installed

@@ -7,6 +7,7 @@ from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem
 from spotproof.settings.fallback import Tier
 from spotproof.settings.near import near, one_of
+from spotproof.settings.operators import UNFIT, is_unfit
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import SYSTEM_NAMESPACE
 
@@ -131,19 +132,31 @@ def service_accounts_are_ours(env: Environment) -> Iterator[Problem]:
             )
 
 
-def versions_are_of_what_is_installed(env: Environment) -> Iterator[Problem]:
-    """A chart's version means nothing where the chart is not installed."""
+def versions_do(env: Environment) -> Iterator[Problem]:
+    """A version is that of something that is, or will be, on the cluster; and one that does what jobs need."""
     for key, operator in (
         ("jobset", env.operators.jobset),
         ("kuberay", env.operators.kuberay),
         ("gpuPlugin", env.operators.gpu_plugin),
     ):
-        if operator.version is not None and operator.mode != "install":
+        if operator.version is None:
+            continue
+        if operator.mode == "off":
             yield Problem(
                 f"operators.{key}.version",
-                f"is {operator.version}, with `mode: {operator.mode}`",
-                "nothing of that version would be installed",
+                f"is {operator.version}, with `mode: off`",
+                "nothing of that version would be there",
                 "Remove it, or write `mode: install`",
+            )
+        elif is_unfit(key, operator.version):
+            newer = f"{UNFIT[key].before} or newer"
+            yield Problem(
+                f"operators.{key}.version",
+                f"is {operator.version}, and {newer} is needed",
+                UNFIT[key].why,
+                f"Ask whoever keeps it for {newer}, then write that version; or `mode: install`, once theirs is gone"
+                if operator.mode == "existing"
+                else f"Write {newer}, or leave it out",
             )
 
 
@@ -166,7 +179,7 @@ CHECKS: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     return_has_where_to_go,
     namespaces_are_free,
     service_accounts_are_ours,
-    versions_are_of_what_is_installed,
+    versions_do,
     prices_lie_beside,
 )
 

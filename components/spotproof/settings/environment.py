@@ -93,14 +93,14 @@ class Checkpoints(Settings):
 
     uri: Annotated[str, StringConstraints(pattern=STORE_URI, max_length=500)] | None = Field(
         default=None,
-        description="On a cluster somebody else made: where training saves, as `s3://`, `gs://`, `az://` or `https://` "
-        "with a prefix of its own, or `pvc://<claim>[/path]` for a ReadWriteMany claim of that name in every "
-        "workspace.",
+        description="Where training saves, on a cluster somebody else made: `s3://`, `gs://`, `az://`, `abfss://` or "
+        "`https://` with a prefix of its own, or `pvc://<claim>[/path]` for a ReadWriteMany claim of that name in "
+        "every workspace.",
         examples=["s3://team-checkpoints/kind-dev"],
     )
     secret: ObjectName | None = Field(
         default=None,
-        description="There: a Secret of every workspace whose keys pods get as environment variables, as the store's "
+        description="Secret of every workspace there, whose keys pods get as environment variables, as the store's "
         "own library reads them (AWS_ACCESS_KEY_ID). Somebody else writes it.",
         examples=["checkpoint-store"],
     )
@@ -109,7 +109,7 @@ class Checkpoints(Settings):
         Annotated[str, StringConstraints(max_length=512)],
     ] = Field(
         default={},
-        description="There: annotations of every workspace's service account, where an identity is bound by them.",
+        description="Annotations of every workspace's service account there, where an identity is bound by them.",
         examples=[{"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/trainer"}],
     )
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from datetime import date
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field, ValidationError, create_model
 
@@ -15,11 +16,12 @@ from spotproof.settings.explain import explain
 from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.refuse import (
     ENVIRONMENT_KEY,
+    beside,
     cloud_of,
     example_provider,
     missing_environment,
+    names_a_cloud,
     refused,
-    unknown_key,
     unreadable,
     wrong_environment,
 )
@@ -50,10 +52,11 @@ def load_stack(config: Mapping[str, object], *, today: date, source: str = "") -
     Raises:
         SettingsError: with every problem of the file.
     """
-    beside = [unknown_key(key) for key in config if key.startswith("spotproof:") and key != ENVIRONMENT_KEY]
     raw = config.get(ENVIRONMENT_KEY)
+    others = [key for key in config if key.startswith("spotproof:") and key != ENVIRONMENT_KEY]
+    first = [problem for key in others for problem in beside(key, config[key], raw)]
     environment, problems = (None, [missing_environment()]) if raw is None else _examined(raw, today)
-    return _or_raise(environment, [*beside, *problems], raw, source)
+    return _or_raise(environment, [*first, *problems], raw, source)
 
 
 def _or_raise(environment: Environment | None, problems: list[Problem], raw: object, source: str) -> Environment:
@@ -86,7 +89,8 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, unreadable(str(error))]
         else:
-            problems += [found for found in _cross_checks(environment, today) if not _touches(found, replaced)]
+            found = _cross_checks(environment, today, of_the_cloud=names_a_cloud(raw))
+            problems += [problem for problem in found if not _touches(problem, replaced)]
             return environment, problems
     return None, problems
 
@@ -101,12 +105,22 @@ def _model(cloud: str) -> type[Environment]:
     """The environment with the provider of one cloud: what is wrong is then said of its fields, not of a union's."""
     provider = PROVIDERS[cloud]
     field = Environment.model_fields["provider"]
-    narrowed = (provider, Field(description=field.description, examples=[example_provider(cloud)]))
-    return create_model("Environment", __base__=Environment, provider=narrowed)
+    narrowed = Field(description=field.description, examples=[example_provider(cloud)])
+    fields: dict[str, Any] = {"provider": (provider, narrowed)}
+    if not provider.makes_nodes:
+        pools = copy(Environment.model_fields["pools"])
+        pools.examples = [[{"name": "cpu", "capacity": "on-demand", "maxNodes": 8}]]
+        fields["pools"] = (pools.annotation, pools)
+    return create_model("Environment", __base__=Environment, **fields)
 
 
-def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:
-    for check in (*checks.CHECKS, *pool_checks.CHECKS, *network_checks.CHECKS):
+def _cross_checks(env: Environment, today: date, *, of_the_cloud: bool) -> Iterator[Problem]:
+    """What does not agree; where the file names no cloud, only what would not on any."""
+    for check in (*checks.CHECKS, *network_checks.CHECKS):
+        yield from check(env)
+    if not of_the_cloud:
+        return
+    for check in pool_checks.CHECKS:
         yield from check(env)
     yield from env.provider.problems(env)
     yield from support.problems(env, today)

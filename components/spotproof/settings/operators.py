@@ -1,12 +1,63 @@
 """What is installed on the cluster besides the pools."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from spotproof.settings.base import Settings
 
 CHART_VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.-]+)?$"
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """Versions of an operator that do not do what jobs need: from `since`, below `before`; `why` is what happens."""
+
+    since: str
+    before: str
+    why: str
+
+
+UNFIT: Final[Mapping[str, Unfit]] = MappingProxyType(
+    {
+        # jobset issue 683 (requirements of v0.7.0) with PR 686: failurePolicy.restartStrategy. Rules of the failure
+        # policy came with 0.6.0, and templates that may change while a JobSet is suspended with PR 644 between the two.
+        "jobset": Unfit(
+            "0",
+            "0.7.0",
+            "it drops `restartStrategy: BlockingRecreate` without a word, so that after an eviction new pods start "
+            "beside old ones and two gangs write one checkpoint",
+        ),
+        # kuberay PR 2192, and Ray's own page on RayJobs: "added in version 1.2.0"
+        "kuberay": Unfit(
+            "0",
+            "1.2.0",
+            "it drops a RayJob's `backoffLimit` without a word, so that the first failure ends the job",
+        ),
+        # k8s-device-plugin issue 1692; the default of PR 1550 was taken back in 0.19.3
+        "gpuPlugin": Unfit(
+            "0.19.0",
+            "0.19.3",
+            "it gives every container all InfiniBand devices, which EFA's and other plugins hand out themselves",
+        ),
+    }
+)
+"""By the operator's key."""
+
+
+def is_unfit(operator: str, version: str) -> bool:
+    """Whether this version of an operator is one that does not do."""
+    unfit = UNFIT.get(operator)
+    return unfit is not None and _order(unfit.since) <= _order(version) < _order(unfit.before)
+
+
+def _order(version: str) -> tuple[list[int], bool]:
+    """What versions are compared by: the numbers, and a release after what came before it (`0.7.0-rc.1`)."""
+    numbers, dash, _ = version.partition("+")[0].partition("-")
+    return [int(number) for number in numbers.split(".")], not dash
 
 
 class Operator(Settings):
@@ -18,9 +69,11 @@ class Operator(Settings):
         "`off`: not wanted.",
         examples=["install"],
     )
-    version: Annotated[str, StringConstraints(pattern=CHART_VERSION)] | None = Field(
+    version: Annotated[str, StringConstraints(pattern=CHART_VERSION, max_length=60)] | None = Field(
         default=None,
-        description="Chart version. Left out: the one this release was checked with (operators/versions.py).",
+        description="With `install` the chart's version; left out, the one this release was checked with "
+        "(operators/versions.py). With `existing` the version that is there, which is then compared with what jobs "
+        "here need.",
         examples=["0.12.0"],
     )
 

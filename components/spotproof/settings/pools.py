@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.base import Count, Duration, ListOf, PoolName, Settings
-from spotproof.vocabulary import SPOT, Capacity
+from spotproof.vocabulary import POOL_LABEL, SPOT, Capacity
 
 
 class Accelerator(Settings):
@@ -109,16 +109,21 @@ class Pool(Settings):
     )
     node_labels: dict[LabelKey, LabelValue] | None = Field(
         default=None,
-        description="On a cluster somebody else made: labels the pool's nodes carry, and no others do. Left out: "
-        "`spotproof.dev/pool: <name>`, which you write on them.",
+        description="Labels the pool's nodes carry, and no others do, on a cluster somebody else made. Left out: "
+        "`spotproof.dev/pool: <name>`, which you write on them. Pools of one fallback policy have the same keys.",
         examples=[{"node.example.com/group": "a100-spot"}],
     )
     taints: ListOf[NodeTaint] | None = Field(
         default=None,
-        description="There: taints of those nodes, which jobs then tolerate. Left out: the spot taint on spot, the GPU "
+        description="Taints of those nodes, which jobs then tolerate. Left out: the spot taint on spot, the GPU "
         "taint with accelerators. `[]`: none.",
         examples=[[{"key": "dedicated", "value": "training", "effect": "NoSchedule"}]],
     )
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """Labels by which pods select its nodes: the pool's name, or what nodes of somebody else's carry."""
+        return {POOL_LABEL: self.name} if self.node_labels is None else dict(self.node_labels)
 
     @property
     def is_spot(self) -> bool:

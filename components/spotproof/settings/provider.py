@@ -33,6 +33,9 @@ class Provider(Settings):
     """Of the settings that only some clouds have (`scope.SCOPED`), those that mean something here."""
     refuses: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Settings that mean nothing here, as `pools[].diskGib` -> (what it would do elsewhere, what to do instead)."""
+    secret_keys: ClassVar[Mapping[str, str]] = {}
+    """Encrypted keys of the stack file that this cloud reads, after `spotproof:` -> the provider's field that says the
+    same in the open; one of the two is enough."""
     reserved_ranges: ClassVar[Mapping[str, str]] = {}
     """IPv4 ranges that a network of ours must not overlap -> whose they are."""
     versions: ClassVar[Mapping[str, "Support"]] = {}

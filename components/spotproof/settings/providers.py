@@ -6,8 +6,11 @@ from typing import Final
 
 from spotproof.settings.aws import Aws
 from spotproof.settings.azure import Azure
+from spotproof.settings.existing import Existing
 from spotproof.settings.gcp import Gcp
 from spotproof.settings.provider import Provider
 
-PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType({"aws": Aws, "azure": Azure, "gcp": Gcp})
+PROVIDERS: Final[Mapping[str, type[Provider]]] = MappingProxyType(
+    {"aws": Aws, "azure": Azure, "gcp": Gcp, "existing": Existing}
+)
 """By the word of `provider.cloud`, which is also the name of the folder under clouds/."""

@@ -24,6 +24,12 @@ def cloud_of(raw: Mapping[str, object]) -> str:
     return cloud if isinstance(cloud, str) and cloud in PROVIDERS else EXAMPLE_PROVIDER["cloud"]
 
 
+def names_a_cloud(raw: Mapping[str, object]) -> bool:
+    """Whether the file says which cloud it is for. If not, it is read as one of the example's cloud."""
+    provider = raw.get("provider")
+    return isinstance(provider, dict) and provider.get("cloud") == cloud_of(raw)
+
+
 def example_provider(cloud: str) -> dict[str, object]:
     """The shortest provider of a cloud: its required fields, each with its own example."""
     fields = by_alias(PROVIDERS[cloud])
@@ -94,14 +100,38 @@ def _fallback(fallback: object) -> Iterator[Problem]:
             )
 
 
-def unknown_key(key: str) -> Problem:
-    """A `spotproof:` key beside the environment, which the program never reads."""
-    if key == "spotproof:kubeconfig":
-        what = "belongs to `provider: {cloud: existing}` alone"
-        return Problem(key, what, "it would not be read", "Remove it")
-    name = key if key.isprintable() else shown(key)
-    remedy = f"Write it under {ENVIRONMENT_KEY}, or remove it"
-    return Problem(name, "is not a key of this program", "it would be ignored", remedy)
+def beside(key: str, value: object, raw: object) -> Iterator[Problem]:
+    """What is wrong with a `spotproof:` key beside the environment. Its value is, or should be, secret: never shown."""
+    name = key.removeprefix("spotproof:")
+    provider = raw.get("provider") if isinstance(raw, dict) else None
+    here = provider if isinstance(provider, dict) else {}
+    readers = [cloud for cloud, model in PROVIDERS.items() if name in model.secret_keys]
+    if not readers:
+        printable = key if key.isprintable() else shown(key)
+        remedy = f"Write it under {ENVIRONMENT_KEY}, or remove it"
+        yield Problem(printable, "is not a key of this program", "it would be ignored", remedy)
+    elif here.get("cloud") not in readers:
+        what = f"belongs to `provider: {{cloud: {one_of(readers)}}}` alone"
+        yield Problem(key, what, "it would not be read", f"Remove it with `pulumi config rm {key}`")
+    else:
+        yield from _secret(key, value, here, PROVIDERS[str(here["cloud"])].secret_keys[name])
+
+
+def _secret(key: str, value: object, provider: Mapping[str, object], field: str) -> Iterator[Problem]:
+    if not (isinstance(value, Mapping) and set(value) == {"secure"}):
+        yield Problem(
+            key,
+            "is in plain text",
+            "whoever reads this file could act with the rights it gives",
+            f"Encrypt it with `pulumi config set --secret {key}`, and replace what it held if others have seen it",
+        )
+    if provider.get(field) is not None:
+        yield Problem(
+            key,
+            f"is there beside provider.{field}",
+            "one of the two would silently win",
+            f"Keep one: `pulumi config rm {key}`, or remove provider.{field}",
+        )
 
 
 def missing_environment() -> Problem:

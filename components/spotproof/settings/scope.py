@@ -49,8 +49,10 @@ def _is_default(path: Path, value: object) -> bool:
     """Whether a file only writes out what holds anyway, as an environment does that was printed whole."""
     field = field_at(Environment, path)
     default = field.get_default(call_default_factory=True) if field else None
-    plain = render_duration(default) if isinstance(default, timedelta) else to_jsonable_python(default, by_alias=True)
-    return value == plain
+    if isinstance(default, timedelta):
+        return value == render_duration(default)
+    # printed with what is left out as null, or without it
+    return value in [to_jsonable_python(default, by_alias=True, exclude_none=short) for short in (False, True)]
 
 
 def _matches(raw: object, pattern: str) -> list[Path]:

@@ -39,7 +39,7 @@ def problems(env: "Environment", today: date) -> Iterator[Problem]:
             KEY,
             f"is {version}, which is older than {OLDEST}",
             "jobs could not be moved while suspended, and its support ends or has ended",
-            f'Write `{KEY}: "{NEWEST}"`',
+            f'Write `{KEY}: "{NEWEST}"`' if env.provider.makes_nodes else "Upgrade the cluster, then write its version",
         )
     elif minor > int(NEWEST.partition(".")[2]):
         yield Problem(

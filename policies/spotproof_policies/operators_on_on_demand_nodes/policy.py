@@ -9,11 +9,13 @@ from spotproof.vocabulary import (
     GKE_PROVISIONING_LABEL,
     KARPENTER_CAPACITY_LABEL,
     ON_DEMAND,
+    SPOT_SELECTORS,
     SYSTEM_LABEL,
 )
 from spotproof_policies.charts import HELM_RELEASE, NODE_SELECTORS, chart, values
 from spotproof_policies.model import Config, EachResource, Policy, Resource
-from spotproof_policies.reading import at, table
+from spotproof_policies.placing import REQUIRED
+from spotproof_policies.reading import at, rows, table, words
 
 _ON_DEMAND: Final = {
     SYSTEM_LABEL: "true",
@@ -39,12 +41,14 @@ def check(resource: Resource, _config: Config) -> Iterator[str]:
     if name not in NODE_SELECTORS:
         return
     path = NODE_SELECTORS[name]
-    if not _is_pinned(table(at(values(resource), *path)), chart=name):
+    pods = table(at(values(resource), *path[:-1]))
+    if not _is_pinned(table(at(pods, path[-1])), chart=name) and not _keeps_off_spot(pods, chart=name):
         yield (
             f"The operator {name} is not pinned to system nodes, so it may run on a spot node and go with the jobs "
             f'that it should bring back. Write values.{".".join(path)}: {{{SYSTEM_LABEL}: "true"}}, in quotes, or '
             f"select on-demand nodes by a label of the cloud, as {EKS_CAPACITY_LABEL}, {GKE_PROVISIONING_LABEL} or "
-            "kubernetes.azure.com/mode."
+            "kubernetes.azure.com/mode; on somebody else's cluster keep it off spot by required node affinity, NotIn "
+            "every label that means spot."
         )
 
 
@@ -55,6 +59,25 @@ def _is_pinned(selector: Mapping[str, Any], *, chart: str) -> bool:
     # Karpenter on a node that it made itself can delete the node under its feet.
     pinning = {key: word for key, word in _ON_DEMAND.items() if chart != "karpenter" or key not in _KARPENTERS}
     return any(key in keys and selector[key] == word for key, word in pinning.items())
+
+
+def _keeps_off_spot(pods: Mapping[str, Any], *, chart: str) -> bool:
+    """Whether every term of the required node affinity rules out each label by which spot nodes are known."""
+    if chart == "karpenter":
+        return False
+    terms = rows(at(pods, "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms"))
+    return bool(terms) and all(
+        all(_rules_out(rows(at(term, "matchExpressions")), label, value) for label, value in SPOT_SELECTORS.items())
+        for term in terms
+    )
+
+
+def _rules_out(expressions: tuple[Any, ...], label: str, value: str) -> bool:
+    of_label = [one for one in expressions if at(one, "key") == label]
+    return any(
+        at(one, "operator") == "DoesNotExist" or (at(one, "operator") == "NotIn" and value in words(at(one, "values")))
+        for one in of_label
+    )
 
 
 POLICY = Policy(

@@ -209,13 +209,13 @@ def rules_of(schema: Json) -> list[str]:
 
 def test_the_cross_checks_of_the_settings_are_in_the_crd() -> None:
     tiers = SCHEMA["properties"]["spec"]["properties"]["tiers"]
-    unique, last, same = rules_of(tiers)
+    unique, last, same, selected = rules_of(tiers)
     assert "exists_one" in unique
     assert "maxFailures == -1" in last
     assert all(f"accelerator.{field}" in same for field in ("type", "count", "memoryGib"))
-    selector, tolerated, priced = rules_of(tiers["items"])
+    assert "key in self[0].nodeSelector" in selected
+    selector, priced = rules_of(tiers["items"])
     assert POOL_LABEL in selector
-    assert "tolerations" in tolerated
     assert "usdPerNodeHour" in priced
 
 

@@ -1,10 +1,16 @@
 """Stack files as hands and tools break them: dropped, retyped, misspelt, duplicated keys, hostile values."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from hypothesis import strategies as st
+
+from spotproof.settings import ENVIRONMENT_KEY, read_stack_file
+from spotproof.settings.providers import PROVIDERS
+from spotproof.settings.walk import by_alias
 
 VALID: Final[dict[str, object]] = {
     "provider": {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"},
@@ -31,10 +37,50 @@ VALID: Final[dict[str, object]] = {
     "tags": {"team": "research"},
 }
 
+EXISTING: Final[dict[str, object]] = {
+    "provider": {"cloud": "existing", "context": "kind-kind", "kubeconfig": "~/.kube/config", "clusterName": "lab"},
+    "pools": [
+        {"name": "cpu-spot", "capacity": "spot", "maxNodes": 4, "nodeLabels": {"group": "a"}},
+        {
+            "name": "cpu",
+            "capacity": "on-demand",
+            "maxNodes": 4,
+            "nodeLabels": {"group": "b"},
+            "taints": [{"key": "x"}],
+        },
+    ],
+    "checkpoints": {
+        "uri": "s3://team/lab",
+        "secret": "store",
+        "serviceAccountAnnotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/trainer"},
+    },
+    "workspaces": [{"namespace": "research", "members": ["user:ada", "group:research"]}],
+    "fallbackPolicies": [{"name": "standard", "tiers": [{"pool": "cpu-spot"}, {"pool": "cpu"}]}],
+    "operators": {"kuberay": {"mode": "existing", "version": "1.7.0"}},
+}
+"""Everything that only a cluster somebody else made has."""
+
+
+def _stacks() -> Iterator[dict[str, object]]:
+    folder = Path(__file__).parents[3] / "stacks"
+    for file in sorted(folder.glob("Pulumi.*.yaml")):
+        environment = read_stack_file(file)[ENVIRONMENT_KEY]
+        assert isinstance(environment, dict)
+        yield json.loads(json.dumps(environment))
+
+
+VARIANTS: Final = (VALID, EXISTING, *_stacks())
+"""Whole documents; every cloud has a stack file at least."""
+
 NO_DEFAULT: Final = frozenset(
-    {"provider", "cloud", "region", "accountId", "name", "capacity", "instanceTypes", "maxNodes", "pool", "tiers"}
-    | {"namespace"}
+    {"provider", "cloud", "name", "capacity", "instanceTypes", "maxNodes", "pool", "tiers", "namespace", "uri"}
+    | {name for provider in PROVIDERS.values() for name, field in by_alias(provider).items() if field.is_required()}
 )
+
+ANY_NAME: Final = frozenset({"tags", "nodeLabels", "serviceAccountAnnotations"})
+"""Mappings in which no name and no text is wrong."""
+ANY_TEXT: Final = frozenset({"context", "clusterName", "key", "value"})
+"""Keys whose text somebody else chose: of these only another type is wrong."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +132,11 @@ LISTS = st.lists(st.integers(), min_size=1, max_size=3)
 MAPPINGS = st.dictionaries(st.sampled_from(["x", "__class__", "ключ", "a.b[0]"]), st.integers(), min_size=1, max_size=3)
 HUGE = st.sampled_from([Raw("1" + "0" * 20), Raw("1" + "0" * 5000), Raw("1e999"), Raw("-.inf"), Raw("0x" + "f" * 99)])
 
+NO_TEXT = st.one_of(NUMBERS, LISTS, MAPPINGS, st.booleans())
+
 WRONG: Final[dict[type, st.SearchStrategy[object]]] = {
     # for a value of this type, what can never stand in its place
-    str: st.one_of(HOSTILE, NUMBERS, LISTS, MAPPINGS, st.booleans()),
+    str: st.one_of(HOSTILE, NO_TEXT),
     int: st.one_of(HOSTILE, NUMBERS, LISTS, MAPPINGS, st.none()),
     bool: st.one_of(HOSTILE, NUMBERS, LISTS, MAPPINGS, st.none()),
     list: st.one_of(HOSTILE, NUMBERS, MAPPINGS),
@@ -105,16 +153,21 @@ def paths(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | i
     return []
 
 
-PATHS: Final = [path for path in paths(VALID) if path[0] != "tags"]
-"""Tags are free: no name and no text is wrong there."""
+PATHS: Final = [
+    (number, path)
+    for number, document in enumerate(VARIANTS)
+    for path in paths(document)
+    if not ANY_NAME & {*path[:-1]} and path != ("tags",)
+]
+"""Which document, and where in it."""
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> Damage:
     """One document with one key broken in one of five ways; always broken, never merely different."""
-    document = json.loads(json.dumps(VALID))
     kind = draw(st.sampled_from(["drop", "retype", "misspell", "duplicate", "huge"]))
-    path = draw(st.sampled_from([path for path in PATHS if kind != "drop" or path[-1] in NO_DEFAULT]))
+    number, path = draw(st.sampled_from([(n, path) for n, path in PATHS if kind != "drop" or path[-1] in NO_DEFAULT]))
+    document = json.loads(json.dumps(VARIANTS[number]))
     holder, name = _holder(document, path), str(path[-1])
     if kind == "duplicate":
         once = f"{json.dumps(name)}: "
@@ -125,7 +178,8 @@ def damaged(draw: st.DrawFn) -> Damage:
         holder[wrong] = value
         return Damage(_file(document), wrong)
     if kind != "drop":
-        holder[name] = draw(WRONG[type(value)] if kind == "retype" else HUGE)
+        other = NO_TEXT if name in ANY_TEXT else WRONG[type(value)]
+        holder[name] = draw(other if kind == "retype" else HUGE)
     return Damage(_file(document), name)
 
 

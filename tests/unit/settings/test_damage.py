@@ -1,13 +1,16 @@
 """Broken stack files never end in a traceback, and every error names its key."""
 
+import json
 from datetime import date
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spotproof.settings import SettingsError, load_stack
+from spotproof.settings import ENVIRONMENT_KEY, SettingsError, load_stack
+from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.stack_file import parse_yaml
-from tests.unit.settings.damage import Damage, damaged
+from tests.unit.settings.damage import VARIANTS, Damage, damaged
 
 TODAY = date(2026, 11, 20)
 
@@ -19,6 +22,17 @@ def problems_of(text: str) -> SettingsError | None:
     except SettingsError as error:
         return error
     return None
+
+
+def test_a_document_of_every_cloud_is_damaged() -> None:
+    clouds = {document["provider"]["cloud"] for document in VARIANTS}  # pyright: ignore[reportIndexIssue]
+
+    assert clouds == set(PROVIDERS)
+
+
+@pytest.mark.parametrize("document", VARIANTS)
+def test_what_is_damaged_was_whole_before(document: dict[str, object]) -> None:
+    assert problems_of(json.dumps({"config": {ENVIRONMENT_KEY: document}})) is None
 
 
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])

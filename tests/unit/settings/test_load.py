@@ -58,11 +58,17 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
      "network.zones", "beside a VPC that exists"),
     ({"workspaces": [{"namespace": "research", "serviceAccount": "default"}]}, "workspaces[0].serviceAccount", "by itself"),
     ({"workspaces": [{"namespace": "jobset-system"}]}, "workspaces[0].namespace", "belongs to the cluster"),
-    ({"operators": {"jobset": {"mode": "existing", "version": "0.12.0"}}}, "operators.jobset.version", "mode: existing"),
+    ({"operators": {"jobset": {"mode": "off", "version": "0.12.0"}}}, "operators.jobset.version", "mode: off"),
+    ({"operators": {"jobset": {"mode": "existing", "version": "0.6.0"}}}, "operators.jobset.version", "BlockingRecreate"),
+    ({"operators": {"jobset": {"mode": "install", "version": "0.7.0-rc.1"}}}, "operators.jobset.version", "Write 0.7.0 or newer"),
+    ({"operators": {"kuberay": {"mode": "existing", "version": "1.1.1"}}}, "operators.kuberay.version", "backoffLimit"),
+    ({"operators": {"gpuPlugin": {"mode": "existing", "version": "0.19.2"}}}, "operators.gpuPlugin.version", "InfiniBand"),
     ({"controlPlane": {"publicAccessCidrs": ["0.0.0.0/0"]}}, "controlPlane.publicAccessCidrs[0]", "whole internet"),
     ({"controlPlane": {"publicAccessCidrs": ["192.168.1.0/24"]}}, "controlPlane.publicAccessCidrs[0]", "private range"),
     ({"logs": {"retainDays": 31}}, "logs.retainDays", "Write 30"),
     ({"access": {"admins": ["arn:aws:iam::210987654321:role/Platform"]}}, "access.admins[0]", "210987654321"),
+    ({"access": {"admins": ["Platform"]}}, "access.admins[0]", "not the ARN"),
+    ({"workspaces": [{"namespace": "a", "members": ["user:ada"]}]}, "workspaces[0].members[0]", "arn:aws:iam::123456789012:role/Platform"),
     ({"workspaces": [{"namespace": "kube-system"}]}, "workspaces[0].namespace", "cluster itself"),
     ({"workspaces": [{"namespace": "a"}, {"namespace": "a"}]}, "workspaces[1].namespace", "workspaces[0]"),
     ({"fallbackPolicies": [policy({"pool": "a100-sopt"}, {"pool": "a100"})]}, "fallbackPolicies[0].tiers[0].pool", "a100-spot"),
@@ -162,6 +168,19 @@ def test_the_last_tier_waits_for_ever_unless_it_says_otherwise() -> None:
 def test_a_key_beside_the_environment_is_refused() -> None:
     with pytest.raises(SettingsError, match="spotproof:enviroment: is not a key"):
         load_stack({"spotproof:environment": environment(), "spotproof:enviroment": {}}, today=TODAY)
+
+
+@pytest.mark.parametrize(
+    "operators",
+    [
+        {"jobset": {"mode": "existing", "version": "0.7.0"}},
+        {"kuberay": {"mode": "existing", "version": "1.2.0+build.7"}},
+        {"gpuPlugin": {"mode": "existing", "version": "0.18.2"}},
+        {"gpuPlugin": {"mode": "install", "version": "0.19.3"}},
+    ],
+)
+def test_an_operators_version_that_does_what_jobs_need_is_taken(operators: dict[str, object]) -> None:
+    assert load_environment(environment(operators=operators), today=TODAY)
 
 
 def test_a_file_without_the_environment_says_what_to_write() -> None:

@@ -22,6 +22,9 @@ LOG_RETENTION_DAYS: Final = (
 """The values PutRetentionPolicy takes (CloudWatch Logs API reference)."""
 
 KARPENTER_TAGS = ("karpenter.sh/", "karpenter.k8s.aws/", "kubernetes.io/cluster/", "eks:eks-cluster-name")
+PRINCIPAL: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+"
+PRINCIPAL_EXAMPLE: Final = "arn:aws:iam::{}:role/Platform"
+
 MAX_TAGS = 40
 """AWS takes 50; Karpenter and EKS write some of their own."""
 
@@ -109,6 +112,14 @@ def people_are_of_this_account(aws: "Aws", env: "Environment") -> Iterator[Probl
     for index, workspace in enumerate(env.workspaces):
         listed += [(f"workspaces[{index}].members[{i}]", arn) for i, arn in enumerate(workspace.members)]
     for key, arn in listed:
+        if not re.fullmatch(PRINCIPAL, arn):
+            yield Problem(
+                key,
+                f"is {shown(arn)}, which is not the ARN of an IAM role or user",
+                "EKS could not make an access entry for it",
+                f"Write it as in {PRINCIPAL_EXAMPLE.format(aws.account_id)}",
+            )
+            continue
         _, partition, _, _, account, name = arn.split(":", 5)
         if account != aws.account_id or partition != aws.partition:
             yield Problem(

@@ -1,0 +1,169 @@
+"""A whole environment on a cluster that somebody else made."""
+
+from collections.abc import Sequence
+from typing import Any, Final, NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from spotproof.clouds.contract import Cluster, Scheduling
+from spotproof.clouds.existing.names import checkpoint_store, cluster_identifier
+from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
+from spotproof.manifests.checkpoints import CheckpointStore
+from spotproof.manifests.scheduling import Placement, placement
+from spotproof.manifests.workspaces import Subject, subject
+from spotproof.prices import Prices, load_prices
+from spotproof.settings import Environment, Pool, clock, load_environment
+from spotproof.settings.existing import Existing
+from spotproof.settings.existing.checks import PERSON, spot_mark
+from spotproof.vocabulary import SPOT_SELECTORS
+
+TWO_KUBECONFIGS: Final = (
+    "the stack has provider.kubeconfig and the key spotproof:kubeconfig; one of the two would silently win. "
+    "Keep one: `pulumi config rm spotproof:kubeconfig`, or remove provider.kubeconfig."
+)
+
+
+class ExistingEnvironmentArgs(TypedDict):
+    """Settings of an environment."""
+
+    environment: Any
+    """What a stack file holds under `spotproof:environment`: a mapping with the same keys, or an `Environment`."""
+    kubeconfig: NotRequired[pulumi.Input[str]]
+    """A whole kubeconfig, as text. Default: the encrypted key `spotproof:kubeconfig`, `provider.kubeconfig`, or what
+    kubectl would read."""
+    prices: NotRequired[Any]
+    """A `Prices`. Default: the dated table of this release."""
+    today: NotRequired[Any]
+    """The `date` against which Kubernetes support is judged where `environment` is a mapping. Default: today."""
+
+
+class ExistingEnvironment(pulumi.ComponentResource):
+    """Fallback policies, admission policies and workspaces on a cluster somebody else made, from settings.
+
+    Workspaces are made by `operators.install`, after the operators: on destroy they go first, jobs and all, while the
+    operators whose finalizers the jobs carry still run. The cluster, its nodes and the store stay.
+
+    `settings` has the settings, complete and checked; `cluster` is what operators need.
+
+    Raises:
+        SettingsError: `environment` is a mapping that has problems; the text has all of them.
+        pulumi.RunError: two kubeconfigs are given.
+    """
+
+    def __init__(self, name: str, args: ExistingEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = args["environment"]
+        is_checked = isinstance(given, Environment)
+        self.settings = env = given if is_checked else load_environment(given, today=args.get("today") or clock.today())
+        here = env.provided_by(Existing)
+        super().__init__("spotproof:existing:ExistingEnvironment", name, {"cluster": here.name}, opts)
+        provider = k8s.Provider(
+            f"{name}-kubernetes",
+            kubeconfig=args["kubeconfig"] if "kubeconfig" in args else _kubeconfig(here),
+            context=here.context,
+            cluster_identifier=cluster_identifier(here),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.cluster = _Assembly(name, env, args.get("prices") or load_prices(), self, provider).build()
+        # the plugin's mode is for policies: over the whole stack they see a component's outputs, never its inputs
+        self.register_outputs({**self.cluster.exports, "gpuPlugin": env.operators.gpu_plugin.mode})
+
+
+def _kubeconfig(existing: Existing) -> pulumi.Input[str]:
+    """Contents or path; empty text is what kubectl would read, by the provider's own process.
+
+    Never None: the SDK would put $KUBECONFIG of this machine in its place, as one path where it may list several.
+    """
+    secret = pulumi.Config("spotproof").get_secret("kubeconfig")
+    if secret is not None and existing.kubeconfig is not None:
+        raise pulumi.RunError(TWO_KUBECONFIGS)
+    return secret if secret is not None else existing.kubeconfig or ""
+
+
+class _Assembly:
+    """The parts of one environment, put together; apart from the component, whose own attributes are the SDK's."""
+
+    def __init__(
+        self, name: str, env: Environment, prices: Prices, parent: pulumi.Resource, provider: k8s.Provider
+    ) -> None:
+        self.name, self.env, self.prices, self.parent, self.provider = name, env, prices, parent, provider
+
+    def build(self) -> Cluster:
+        """Everything but the workspaces, which wait for the operators."""
+        placing = {pool.name: self._scheduling(pool) for pool in self.env.pools}
+        FallbackPolicies(f"{self.name}-fallback", self.env, placing, self._opts())
+        store = checkpoint_store(self.name, self.env)
+        return Cluster(
+            kubernetes_provider=self.provider,
+            pools=placing,
+            system_scheduling=off_spot(self.env),
+            checkpoints=store,
+            workspaces={one.namespace: one.service_account for one in self.env.workspaces},
+            provides=frozenset(),
+            ready=[],
+            lifetime=None,
+            exports=self._exports(store),
+            make_workspaces=self._workspaces,
+        )
+
+    def _opts(self, *waits_for: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self.parent, providers=[self.provider], depends_on=list(waits_for))
+
+    def _workspaces(self, operators: Sequence[pulumi.Resource]) -> None:
+        annotations = dict(self.env.checkpoints.service_account_annotations)
+        for one in self.env.workspaces:
+            members = [person(member) for member in one.members]
+            WorkspaceObjects(f"{self.name}-{one.namespace}", one, members, annotations, self._opts(*operators))
+
+    def _scheduling(self, pool: Pool) -> Scheduling:
+        placing, here = placement(pool), self.env.provider
+        return Scheduling(
+            node_selector=placing.node_selector,
+            tolerations=placing.tolerations,
+            accelerator=pool.accelerator,
+            price=self.prices.cheapest(here.cloud, here.place, pool.instance_types, pool.capacity),
+        )
+
+    def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:
+        here = self.env.provided_by(Existing)
+        return {
+            "clusterName": here.name,
+            "region": here.place,
+            "configureKubectl": f"kubectl config use-context {here.context}",
+            "checkpointUri": store.uri,
+            "pools": [pool.name for pool in self.env.pools],
+            "fallbackPolicies": [policy.name for policy in self.env.fallback_policies],
+            "workspaces": {
+                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{store.prefix(one.namespace)}/"}
+                for one in self.env.workspaces
+            },
+        }
+
+
+def off_spot(env: Environment) -> Placement:
+    """Where operators go on nodes of somebody else's: anywhere but on spot, by every label that is known to mean it.
+
+    No node is for them alone, and a selector could not say what a node must not be.
+    """
+    values = {label: [value] for label, value in SPOT_SELECTORS.items()}
+    for label, value in filter(None, (spot_mark(pool, env) for pool in env.spot_pools)):
+        if value not in values.setdefault(label, []):
+            values[label].append(value)
+    return Placement({}, (), {label: tuple(found) for label, found in values.items()})
+
+
+def person(member: str) -> Subject:
+    """Somebody of `workspaces[].members`, as RBAC names people.
+
+    Raises:
+        ValueError: the text names nobody; validated settings have none such.
+    """
+    found = PERSON.fullmatch(member)
+    if found is None:
+        raise ValueError(f"{member} is neither a user: nor a group:")
+    return subject("User" if found["kind"] == "user" else "Group", found["name"])
+
+
+def build(name: str, environment: Environment, prices: Prices) -> Cluster:
+    """The environment of a stack, for `clouds.registry`."""
+    return ExistingEnvironment(name, {"environment": environment, "prices": prices}).cluster
