@@ -15,8 +15,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 PROGRAMS = sorted(path.parent.name for path in EXAMPLES.glob("*/Pulumi.yaml"))
 
 
-def test_there_are_two() -> None:
-    assert PROGRAMS == ["existing-vpc", "pools-on-your-cluster"]
+def test_there_are_three() -> None:
+    assert PROGRAMS == ["existing-vpc", "operators-on-your-cluster", "pools-on-your-cluster"]
 
 
 @pytest.mark.parametrize("example", PROGRAMS)
