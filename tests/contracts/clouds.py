@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -125,7 +125,7 @@ def record_gaps(one: Built) -> Iterator[str]:
 
 
 def _provider(one: Built) -> Iterator[str]:
-    if not isinstance(one.cluster.kubernetes_provider, k8s.Provider):
+    if not isinstance(cast("object", one.cluster.kubernetes_provider), k8s.Provider):
         yield "kubernetes_provider is no pulumi_kubernetes.Provider"
     for provider in _of(one, "pulumi:providers:kubernetes"):
         if not isinstance(provider.inputs.get("clusterIdentifier"), str):
@@ -175,9 +175,10 @@ def _places(one: Built) -> Iterator[str]:
     known = {entry.provided_as for entry in OPERATORS.values()} - {""}
     if unknown := set(cluster.provides) - known:
         yield f"provides names {sorted(unknown)}, and operators know {sorted(known)}"
-    if not all(isinstance(resource, pulumi.Resource) for resource in cluster.ready):
+    ready, lifetime = list[object](cluster.ready), cast("object", cluster.lifetime)
+    if not all(isinstance(resource, pulumi.Resource) for resource in ready):
         yield "ready holds something that is no resource"
-    if cluster.lifetime is not None and not isinstance(cluster.lifetime, pulumi.CustomResource):
+    if lifetime is not None and not isinstance(lifetime, pulumi.CustomResource):
         yield "lifetime is no custom resource, and only one of those ends what is inside it"
 
 

@@ -14,7 +14,9 @@ from tests.contracts.clouds import Built, built, gaps, record_gaps, stacks_of
 
 @pytest.mark.parametrize("cloud", PROVIDERS)
 def test_a_cloud_fulfils_everything_of_the_contract(cloud: str) -> None:
-    assert gaps(cloud) == []
+    found = gaps(cloud)
+
+    assert not found, "\n".join([f"{cloud} lacks:", *found])
 
 
 @pytest.fixture(scope="module")

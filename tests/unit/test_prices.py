@@ -140,6 +140,18 @@ def test_a_broken_prices_file_is_refused_under_its_key(tmp_path: Path, text: str
     assert key in {problem.key for problem in caught.value.problems}
 
 
+def test_a_cluster_of_somebody_elses_has_the_prices_of_its_own_file_and_no_region(tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text("cloud: existing\nasOf: 2026-11-01\nprices: [{instanceType: box, usdPerHour: 2}]")
+    price = load_prices(file).cheapest("existing", "", ["box"], "spot")
+    assert price is not None
+    assert (price.usd_per_hour, price.guessed) == (0.7, True)
+
+    file.write_text("cloud: existing\nasOf: 2026-11-01\nprices: [{region: a, instanceType: box, usdPerHour: 2}]")
+    with pytest.raises(SettingsError, match=r"prices\[0\]\.region: is a, and a cluster of `cloud: existing`"):
+        load_prices(file)
+
+
 def test_a_missing_prices_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"nowhere\.yaml"):
         load_prices(tmp_path / "nowhere.yaml")

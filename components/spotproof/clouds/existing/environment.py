@@ -19,8 +19,8 @@ from spotproof.settings.existing.checks import PERSON, spot_mark
 from spotproof.vocabulary import SPOT_SELECTORS
 
 TWO_KUBECONFIGS: Final = (
-    "the stack has provider.kubeconfig and the key spotproof:kubeconfig; one of the two would silently win. "
-    "Keep one: `pulumi config rm spotproof:kubeconfig`, or remove provider.kubeconfig."
+    "provider.kubeconfig is there beside a kubeconfig given as text (the key spotproof:kubeconfig, or the component's "
+    "argument); one of the two would silently win. Keep one: `pulumi config rm spotproof:kubeconfig` takes out the key."
 )
 
 
@@ -59,7 +59,7 @@ class ExistingEnvironment(pulumi.ComponentResource):
         super().__init__("spotproof:existing:ExistingEnvironment", name, {"cluster": here.name}, opts)
         provider = k8s.Provider(
             f"{name}-kubernetes",
-            kubeconfig=args["kubeconfig"] if "kubeconfig" in args else _kubeconfig(here),
+            kubeconfig=_kubeconfig(here, args.get("kubeconfig")),
             context=here.context,
             cluster_identifier=cluster_identifier(here),
             opts=pulumi.ResourceOptions(parent=self),
@@ -69,15 +69,16 @@ class ExistingEnvironment(pulumi.ComponentResource):
         self.register_outputs({**self.cluster.exports, "gpuPlugin": env.operators.gpu_plugin.mode})
 
 
-def _kubeconfig(existing: Existing) -> pulumi.Input[str]:
-    """Contents or path; empty text is what kubectl would read, by the provider's own process.
+def _kubeconfig(existing: Existing, given: pulumi.Input[str] | None) -> pulumi.Input[str]:
+    """Contents, secret, or path; empty text is what kubectl would read, by the provider's own process.
 
     Never None: the SDK would put $KUBECONFIG of this machine in its place, as one path where it may list several.
     """
-    secret = pulumi.Config("spotproof").get_secret("kubeconfig")
-    if secret is not None and existing.kubeconfig is not None:
+    key = pulumi.Config("spotproof").get_secret("kubeconfig")
+    text = key if given is None else pulumi.Output.secret(given)
+    if text is not None and existing.kubeconfig is not None:
         raise pulumi.RunError(TWO_KUBECONFIGS)
-    return secret if secret is not None else existing.kubeconfig or ""
+    return text if text is not None else existing.kubeconfig or ""
 
 
 class _Assembly:
