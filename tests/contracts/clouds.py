@@ -18,7 +18,7 @@ from spotproof.manifests.scheduling import pool_taints
 from spotproof.operators.registry import OPERATORS
 from spotproof.preview.model import Capture, Resource
 from spotproof.preview.run import Target, capture
-from spotproof.prices import Prices, load_prices
+from spotproof.prices import Price, Prices, load_prices
 from spotproof.settings import ENVIRONMENT_KEY, Environment, Pool, load_stack, read_stack_file
 from spotproof.settings.providers import PROVIDERS
 from spotproof.vocabulary import Taint, Toleration
@@ -141,6 +141,14 @@ def _pools(one: Built, prices: Prices) -> Iterator[str]:
             yield from (f"pools[{pool.name}] {gap}" for gap in _scheduling(pool, scheduling, env, prices))
 
 
+def _cheapest(pool: Pool, env: Environment, prices: Prices) -> Price | None:
+    here, wanted = env.provider, pool.accelerator
+    machines = [here.machine(name) for name in pool.instance_types]
+    apart = any(machine and machine.takes_accelerators for machine in machines)
+    attached = (wanted.type, wanted.count) if wanted and apart else None
+    return prices.cheapest(here.cloud, here.place, pool.instance_types, pool.capacity, attached)
+
+
 def _scheduling(pool: Pool, found: Scheduling, env: Environment, prices: Prices) -> Iterator[str]:
     if not pool.selector.items() <= found.node_selector.items():
         yield f"selects {dict(found.node_selector)}, and not {pool.selector}"
@@ -149,8 +157,7 @@ def _scheduling(pool: Pool, found: Scheduling, env: Environment, prices: Prices)
             yield f"does not tolerate its own taint {taint['key']}"
     if found.accelerator != pool.accelerator:
         yield f"has accelerator {found.accelerator}, and the settings say {pool.accelerator}"
-    here = env.provider
-    if found.price != prices.cheapest(here.cloud, here.place, pool.instance_types, pool.capacity):
+    if found.price != _cheapest(pool, env, prices):
         yield "has another price than that of its cheapest instance type"
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from spotproof.settings import Environment, clock, load_environment
+from spotproof.settings import Environment, Pool, clock, load_environment
 from spotproof.vocabulary import CAPACITY_LABEL, POOL_LABEL, Capacity
 from tests.portability.nodes import nodes_of
 from tests.portability.scheduler import Node, Pod, reasons_against
@@ -17,6 +17,16 @@ class Stack:
     name: str
     env: Environment
     nodes: tuple[Node, ...]
+
+    @property
+    def gpus(self) -> int:
+        """What each worker of a job asks for here: one, where any pool has accelerators."""
+        return int(any(pool.accelerator for pool in self.env.pools))
+
+    @property
+    def training_pools(self) -> tuple[Pool, ...]:
+        """Pools that such a worker may land on."""
+        return tuple(pool for pool in self.env.pools if bool(pool.accelerator) == bool(self.gpus))
 
     def lands_on(self, pod: Pod) -> tuple[str, ...]:
         """Pools, and `system` for nodes of no pool."""

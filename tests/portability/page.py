@@ -34,11 +34,11 @@ def _of_stack(stack: Stack, rendered: Callable[[Stack, Document], Pod]) -> Itera
     yield f"## {stack.name}\n"
     yield "| the job's own words | as it is | rendered |\n| --- | --- | --- |"
     for document in DOCUMENTS:
-        raw = _landing(stack, admitted(raw_pod(document, gpus=1), stack.env))
+        raw = _landing(stack, admitted(raw_pod(document, gpus=stack.gpus), stack.env))
         made = _landing(stack, admitted(rendered(stack, document), stack.env))
         yield f"| {document.words} | {raw} | {made} |"
     yield ""
-    pools = ", ".join(f"`{pool.name}`" for pool in stack.env.pools if pool.accelerator)
+    pools = ", ".join(f"`{pool.name}`" for pool in stack.training_pools)
     yield f"Chosen by its name, as Determined chooses (`spec.pool`), each on its own nodes and no others: {pools}.\n"
 
 

@@ -22,7 +22,7 @@ HEADS = {"head", "submitter"}
 
 
 def rendered(here: Stack, operator: str, choice: Mapping[str, Any], **spec: Any) -> dict[str, Any]:
-    raw = experiment(operator, gpus=1, choice=choice)
+    raw = experiment(operator, gpus=here.gpus, choice=choice)
     raw["spec"] |= spec
     case = load_experiment(raw, here.env, stem="train", source="train.yaml")
     return render(Job(case, WORKSPACE, checkpoint_store(here.name, here.env)))
@@ -46,7 +46,11 @@ def test_a_rendered_job_lands_on_the_capacity_its_document_means(name: str, docu
 @pytest.mark.parametrize("name", STACKS)
 def test_a_rendered_job_of_a_policy_lands_on_every_tier_by_one_value(name: str, operator: str) -> None:
     here = stack(name)
-    policy = next(one for one in here.env.fallback_policies if here.env.pool(one.tiers[0].pool).accelerator)
+    policy = next(
+        one
+        for one in here.env.fallback_policies
+        if bool(here.env.pool(one.tiers[0].pool).accelerator) == bool(here.gpus)
+    )
 
     job = rendered(here, operator, {}, fallbackPolicy=policy.name)
 
@@ -66,7 +70,7 @@ def test_a_rendered_job_of_a_policy_lands_on_every_tier_by_one_value(name: str, 
 def test_determineds_choice_of_a_pool_lands_on_that_pool_and_no_other(name: str, operator: str) -> None:
     here = stack(name)
 
-    for pool in (one for one in here.env.pools if one.accelerator):
+    for pool in here.training_pools:
         for role, pod in pods_of(rendered(here, operator, {}, pool=pool.name)):
             if role not in HEADS:
                 assert here.lands_on(pod) == (pool.name,)
@@ -83,9 +87,8 @@ def test_the_page_says_where_every_job_lands(golden: Callable[[str, object], Non
 def test_a_job_that_says_nothing_lands_on_on_demand() -> None:
     for name in STACKS:
         here = stack(name)
-        if any(pool.accelerator and pool.capacity == ON_DEMAND for pool in here.env.pools):
-            for _, pod in pods_of(rendered(here, "jobset", {})):
-                assert here.capacities(here.lands_on(pod)) == {ON_DEMAND}
+        for _, pod in pods_of(rendered(here, "jobset", {})):
+            assert here.capacities(here.lands_on(pod)) == {ON_DEMAND}
 
 
 def test_no_rendered_pod_can_reach_a_node_it_did_not_name() -> None:
