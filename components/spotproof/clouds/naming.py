@@ -8,9 +8,9 @@ HASH: Final = 8
 """Hexadecimal characters: among 10,000 names a clash has a chance of 1 %; a stack has about 40."""
 
 
-def digest(text: str) -> str:
-    """Eight characters that stand for a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:HASH]
+def digest(text: str, length: int = HASH) -> str:
+    """A few characters that stand for a text: fewer in a short name, more in one that is unique in the world."""
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 def shortened(name: str, limit: int) -> str:

@@ -13,13 +13,15 @@ class CheckpointStore:
     """A store that several pods write at once. `uri` has no slash at its end.
 
     A workspace writes below `uri/<namespace>/` only. `pod_labels` go on every pod, where an identity is bound by them;
-    `secret` is a Secret of the workspace whose keys become environment variables; `volume_claim` is a ReadWriteMany
-    claim of the workspace, mounted at `MOUNT_PATH`, below which `uri` then lies. `workspace_uri` is the form of a
-    workspace's place, with `{namespace}` in it, where that is not below `uri`: on Azure a container of its own.
+    `pod_env` are variables by which libraries in it sign in; `secret` is a Secret of the workspace whose keys become
+    environment variables; `volume_claim` is a ReadWriteMany claim of the workspace, mounted at `MOUNT_PATH`, below
+    which `uri` then lies. `workspace_uri` is the form of a workspace's place, with `{namespace}` in it, where that is
+    not below `uri`: on Azure a container of its own.
     """
 
     uri: str
     pod_labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    pod_env: Mapping[str, str] = field(default_factory=dict[str, str])
     secret: str | None = None
     volume_claim: str | None = None
     workspace_uri: str | None = None

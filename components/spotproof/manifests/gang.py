@@ -235,7 +235,7 @@ def _volumes(job: Job, part: Part) -> tuple[list[Manifest], list[Manifest]]:
 
 def environment_of(job: Job, extra: Mapping[str, str] | None = None) -> list[Manifest]:
     """What every pod is told by name and value; the attempt comes from a label and is its operator's."""
-    values = {CHECKPOINT_URI_ENV: job.checkpoint_uri, RUN_ENV: job.name, **(extra or {})}
+    values = {CHECKPOINT_URI_ENV: job.checkpoint_uri, RUN_ENV: job.name, **job.store.pod_env, **(extra or {})}
     return [{"name": name, "value": value} for name, value in values.items()]
 
 

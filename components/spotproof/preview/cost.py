@@ -13,7 +13,7 @@ from spotproof.vocabulary import ON_DEMAND, SPOT
 
 # A line is what is paid for, two amounts of 12 and 14 columns and their marks.
 AMOUNTS: Final = 30
-WIDEST: Final = 42
+WIDEST: Final = 49
 NARROWEST: Final = 16
 
 

@@ -32,6 +32,10 @@ from spotproof.preview.model import (
 # Where the list is short, a near miss is a misspelling; where it is long, it is next month's instance type.
 SHORT_ENUM: Final = 40
 
+# Both refuse a value of another type: Kubernetes' API server, and azure-native when it checks inputs ("should be of
+# type 'boolean' but got a string"; validateProperty in pulumi-azure-native's provider.go).
+STRICT: Final = ("kubernetes:", "azure-native:")
+
 # Kubernetes reads these as quantities, for which numbers are allowed where the SDK says text.
 _QUANTITIES: Final = frozenset(
     (
@@ -47,7 +51,7 @@ _METRICS: Final = frozenset(("target", "current"))
 class _Place:
     """Where in a resource's inputs the check stands, and how it judges there.
 
-    `strict`: text is no number (Kubernetes; Terraform-based providers convert). `secret`: the value is not to be told.
+    `strict`: text is no number (`STRICT`; Terraform-based providers convert). `secret`: the value is not to be told.
     """
 
     path: str = ""
@@ -98,7 +102,7 @@ def _resource(resource: Resource) -> Iterator[_Fault]:
     if shape is None:
         return
     provider = resource.type.startswith(PROVIDER_TYPE_PREFIX)
-    place = _Place(strict=resource.type.startswith("kubernetes:"), loose_names=provider)
+    place = _Place(strict=resource.type.startswith(STRICT), loose_names=provider)
     for key, value in resource.inputs.items():
         if provider and key == "version":  # the engine's own
             continue

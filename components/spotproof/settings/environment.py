@@ -50,13 +50,14 @@ class ControlPlane(Settings):
     )
     deletion_protection: bool = Field(
         default=True,
-        description="Refuse to delete the cluster. On; a stack that is to go in one command sets false.",
+        description="Refuse to delete the cluster: EKS does it itself, elsewhere Pulumi alone keeps it. On; a stack "
+        "that is to go in one command sets false.",
         examples=[True],
     )
     support: Literal["standard", "extended"] = Field(
         default="extended",
-        description="What happens when standard support of the version ends: `extended` keeps it for a year at 0.60 "
-        "instead of 0.10 USD per hour; `standard` lets AWS upgrade it on its own day, under running training.",
+        description="On AWS: what happens when standard support of the version ends: `extended` keeps it for a year at "
+        "0.60 instead of 0.10 USD per hour; `standard` lets AWS upgrade it on its own day, under running training.",
         examples=["extended"],
     )
 
@@ -65,12 +66,15 @@ class Logs(Settings):
     """Control plane and container logs: a dead attempt's logs outlive its pods."""
 
     retain_days: RetainDays = Field(
-        default=30, description="Days in CloudWatch; one of the values CloudWatch takes.", examples=[30]
+        default=30,
+        description="Days logs are kept, where the cloud has them: CloudWatch takes certain numbers only, Log "
+        "Analytics 30 to 730, a log bucket of GCP up to 3650.",
+        examples=[30],
     )
 
 
 class Checkpoints(Settings):
-    """The store that training resumes from: a bucket made here, or one that exists."""
+    """The store that training resumes from: a bucket (on Azure a container a workspace), or a store that exists."""
 
     retain_days: RetainDays = Field(
         default=30,
@@ -166,9 +170,8 @@ class Environment(Settings):
     )
     spot_service_linked_role: Literal["existing", "adopt", "create"] = Field(
         default="existing",
-        description="EC2 Spot's role, one per account. `existing`: it is there, nothing is made. `adopt`: it is "
-        "there "
-        "and this stack keeps it. `create`: this stack makes it. Never deleted.",
+        description="On AWS: EC2 Spot's role, one per account. `existing`: it is there, nothing is made. `adopt`: it "
+        "is there and this stack keeps it. `create`: this stack makes it. Never deleted.",
         examples=["existing"],
     )
     fallback_policies: ListOf[FallbackPolicy] = Field(

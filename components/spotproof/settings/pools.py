@@ -85,8 +85,9 @@ class Pool(Settings):
     )
     disk_gib: Annotated[int, Field(ge=50, le=16384)] = Field(
         default=200,
-        description="Root disk, GiB. 200, because CUDA training images are 10 to 20 GiB and the image's own default "
-        "of 20 GiB fills up at the second pull. Local NVMe, where the type has it, comes on top.",
+        description="Root disk, GiB. 200, because CUDA training images are 10 to 20 GiB and the node image's own "
+        "default, 20 GiB on EKS, fills up at the second pull. Azure has at most 2048. Local NVMe, "
+        "where the type has it, comes on top.",
         examples=[500],
     )
     consolidate_after: Duration = Field(
@@ -144,18 +145,19 @@ class Network(Settings):
         default=3,
         description="How many zones, or their names (on Azure as `eastus-1`). At least 2, which EKS asks for; 3, as "
         "a second and third spot market is worth more than any refinement of the fallback rule. For the life of the "
-        "cluster: EKS takes no subnet in a zone it was not made with. With `existing` by name.",
+        "cluster: EKS takes no subnet in a zone it was not made with, and node pools of AKS keep theirs. With "
+        "`existing` by name. A region of Azure without zones has none, whatever the number.",
         examples=[3],
     )
     nat_gateways: Annotated[str, StringConstraints(pattern=r"^(single|per-zone)$")] = Field(
         default="single",
-        description="`single` is one NAT gateway for all zones; `per-zone` costs one a zone and survives the "
+        description="On AWS: `single` is one NAT gateway for all zones; `per-zone` costs one a zone and survives the "
         "loss of a zone.",
         examples=["single"],
     )
     existing: "ExistingNetwork | None" = Field(
         default=None,
-        description="A VPC somebody else made; then nothing of a network is made here.",
+        description="On AWS: a VPC somebody else made; then nothing of a network is made here.",
         examples=[
             {"vpcId": "vpc-0a1b2c3d4e5f60718", "subnetIds": ["subnet-0a1b2c3d4e5f60718", "subnet-0f1e2d3c4b5a69788"]}
         ],

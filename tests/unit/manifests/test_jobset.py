@@ -117,6 +117,7 @@ def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Calla
         assert [each["tolerationSeconds"] for each in lost] == [LOST_NODE_SECONDS] * 2
         assert variables["SPOTPROOF_RUN"] == "demo"
         assert variables["CHECKPOINT_URI"] == f"{made.store.prefix(env.workspaces[0].namespace)}/demo"
+        assert made.store.pod_env.items() <= variables.items()
         assert role == "submitter" or made.store.pod_labels.items() <= template["metadata"]["labels"].items()
         if role != "submitter":
             assert spec["terminationGracePeriodSeconds"] == env.provider.grace_seconds

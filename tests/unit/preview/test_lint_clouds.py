@@ -73,6 +73,19 @@ def gke() -> None:
     gcp.storage.BucketIAMMember("w", bucket=bucket.name, role="roles/storage.objectUser", member=account.member)
 
 
+def test_azure_native_converts_nothing() -> None:
+    def program() -> None:
+        azure.storage.StorageAccount(
+            "a",
+            resource_group_name="ml",
+            kind="StorageV2",
+            sku={"name": "Standard_LRS"},
+            allow_blob_public_access="false",  # pyright: ignore[reportArgumentType]
+        )
+
+    assert found(program) == [("allowBlobPublicAccess", 'must be true or false, got text: "false"', "error")]
+
+
 def aks() -> None:
     group = azure.resources.ResourceGroup("rg", resource_group_name="ml", location="westus2")
     identity = azure.managedidentity.UserAssignedIdentity("id", resource_group_name=group.name, resource_name_="train")

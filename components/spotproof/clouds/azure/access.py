@@ -4,8 +4,9 @@ from typing import TypedDict
 
 import pulumi
 
-from spotproof.clouds.azure.names import Names, digest
+from spotproof.clouds.azure.names import Names
 from spotproof.clouds.azure.roles import CLUSTER_USER, assign
+from spotproof.clouds.naming import digest
 from spotproof.clouds.options import child_of
 
 
@@ -28,8 +29,9 @@ class Access(pulumi.ComponentResource):
     """The role that lets a group run `az aks get-credentials`.
 
     What it may do inside is said elsewhere: administrators are the cluster's own setting, members have role bindings in
-    their namespaces, by the group's object id. The built-in roles of Azure RBAC know no custom resources, while the
-    bindings give members JobSets and RayJobs beside the rest.
+    their namespaces, by the group's object id. On a cluster with Azure RBAC both are asked, Kubernetes' bindings and
+    Azure's assignments, and one that allows is enough (AKS docs, cluster authorization, 2026-04; azure-aks-docs #257).
+    Azure's built-in roles know no custom resources, while the bindings give members JobSets and RayJobs too.
     """
 
     def __init__(self, name: str, args: AccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:

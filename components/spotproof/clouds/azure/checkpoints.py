@@ -126,6 +126,7 @@ def _rules(subnets: list[str], cidrs: list[str]) -> azure.storage.NetworkRuleSet
     allow = azure.storage.DefaultAction.ALLOW if not subnets else azure.storage.DefaultAction.DENY
     return azure.storage.NetworkRuleSetArgs(
         default_action=allow,
+        # the rules that end earlier versions come from Azure's own service, and would be turned away too
         bypass="AzureServices",
         virtual_network_rules=[
             azure.storage.VirtualNetworkRuleArgs(virtual_network_resource_id=one) for one in subnets

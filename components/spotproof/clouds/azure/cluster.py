@@ -51,9 +51,7 @@ class AksClusterArgs(TypedDict):
     zones: list[str]
     """Zones of the system nodes, as `eastus-1`; none in a region that has none."""
     subnet_id: str
-    """The subnet of the nodes."""
-    network_id: str
-    """The network of that subnet; the cluster's identity gets a role over it."""
+    """The subnet of the nodes; the cluster's identity gets a role over it."""
     outbound_ip: NotRequired[pulumi.Input[str]]
     """The address its nodes go out by; it must be let in where public_access_cidrs are set."""
     public_access_cidrs: NotRequired[list[str]]
@@ -77,7 +75,7 @@ class AksCluster(pulumi.ComponentResource):
 
     Pods have their own range (Azure CNI overlay), Cilium carries and guards their traffic. Nodes come from node
     auto-provisioning, without the pools AKS would add, or from AKS's own node pools. Two system nodes, on-demand, carry
-    the operators. The identity's role over the network is there before the cluster, and so before the first pool.
+    the operators. The identity's role over the subnet is there before the cluster, and so before the first pool.
 
     Whoever runs `up` is an administrator: Azure RBAC is on, and they get the role over the resource group before the
     cluster is made, because an assignment takes minutes to be seen. Groups of `admin_group_ids` are administrators by
@@ -112,7 +110,7 @@ class AksCluster(pulumi.ComponentResource):
             f"{name}-network",
             names,
             role=NETWORK_CONTRIBUTOR,
-            scope=args["network_id"],
+            scope=args["subnet_id"],
             whom="cluster",
             principal_id=identity.principal_id,
             principal_type="ServicePrincipal",

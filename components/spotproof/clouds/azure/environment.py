@@ -179,7 +179,6 @@ class _Assembly:
                 "kubernetes_version": env.kubernetes_version,
                 "zones": list(env.zones),
                 "subnet_id": network.subnet_id,
-                "network_id": self.names.network_id,
                 "outbound_ip": network.outbound_ip,
                 "public_access_cidrs": list(settings.public_access_cidrs),
                 "admin_group_ids": list(env.access.admins),

@@ -3,12 +3,12 @@
 Nothing here asks Azure: scopes of role assignments are plain text at the first preview, and policies can judge them.
 """
 
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
+from spotproof.clouds.naming import digest, shortened, slug
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.settings import Environment
 from spotproof.settings.azure import Azure
@@ -30,28 +30,8 @@ AGENT_POOL_LIMIT: Final = 12
 SYSTEM_POOL: Final = "system"
 SUBNET: Final = "nodes"
 
-_HASH: Final = 8
-"""Hexadecimal characters: among 10,000 names a clash has a chance of 1 %; a stack has about 30."""
 _ACCOUNT_HASH: Final = 12
 """Account names are unique in the world, and nothing but the hash tells two subscriptions' apart."""
-
-
-def digest(text: str, length: int = _HASH) -> str:
-    """A few characters that stand for a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
-
-
-def shortened(name: str, limit: int) -> str:
-    """The name, or as much of it as fits with a hash of the whole: always the same, and distinct for distinct names."""
-    if len(name) <= limit:
-        return name
-    return f"{name[: limit - _HASH - 1].rstrip('-')}-{digest(name)}"
-
-
-def slug(text: str) -> str:
-    """A text as lower-case letters, digits and hyphens; marked with its hash where that changed it."""
-    plain = re.sub(r"-{2,}", "-", re.sub(r"[^a-z0-9]", "-", text.lower())).strip("-")
-    return plain if plain == text else f"{plain}-{digest(text)}".lstrip("-")
 
 
 def cluster_name(stack: str) -> str:
@@ -194,8 +174,14 @@ POD_LABELS: Final = {"azure.workload.identity/use": "true"}
 """On a pod, not on its service account: the webhook mounts the identity's token into pods that have it."""
 
 
+POD_ENV: Final = {"AZURE_STORAGE_ANON": "false"}
+"""adlfs asks as nobody unless it is told not to (fsspec/adlfs #348); then it signs in by the identity's token."""
+
+
 def checkpoint_store(stack: str, environment: Environment) -> CheckpointStore:
     """Where training of a stack saves, from its settings alone."""
     azure = environment.provided_by(Azure)
     account = Names(cluster_name(stack), azure.subscription_id, azure.location).account
-    return CheckpointStore(blob_endpoint(account), POD_LABELS, workspace_uri=container_uri(account, "{namespace}"))
+    return CheckpointStore(
+        blob_endpoint(account), POD_LABELS, POD_ENV, workspace_uri=container_uri(account, "{namespace}")
+    )

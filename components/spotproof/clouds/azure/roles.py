@@ -8,6 +8,7 @@ import pulumi_azure_native as azure
 from spotproof.clouds.azure.names import Names
 
 NETWORK_CONTRIBUTOR: Final = "4d97b98b-1d4f-4787-a291-c67834d212e7"
+"""Network Contributor, given over one subnet: what AKS asks for at least, and nothing of the network around it."""
 CLUSTER_ADMINISTRATOR: Final = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
 """Azure Kubernetes Service RBAC Cluster Admin: everything inside the cluster, nothing of Azure around it."""
 CLUSTER_USER: Final = "4abbcc35-e782-43d8-92c5-2d3f1bd2253f"

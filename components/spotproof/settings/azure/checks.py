@@ -37,7 +37,7 @@ def check(azure: "Azure", env: "Environment") -> Iterator[Problem]:
     """Every problem this cloud's checks find."""
     for one in (*pool_checks.CHECKS, *CHECKS):
         yield from one(env)
-    for one in (*pool_checks.CHECKS_OF_THE_REGION, *CHECKS_OF_THE_REGION):
+    for one in CHECKS_OF_THE_REGION:
         yield from one(azure, env)
 
 
@@ -166,8 +166,9 @@ def tags_are_ours_to_write(env: "Environment") -> Iterator[Problem]:
         )
 
 
-def warnings(env: "Environment") -> Iterator[Problem]:
+def warnings(azure: "Azure", env: "Environment") -> Iterator[Problem]:
     """What is possible, and surely not meant by whoever runs `up` for the first time."""
+    yield from pool_checks.sizes_without_a_price(azure, env)
     if not env.control_plane.public_access_cidrs:
         yield Problem(
             "controlPlane.publicAccessCidrs",

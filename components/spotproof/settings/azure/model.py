@@ -97,7 +97,7 @@ class Azure(Provider):
 
     def warnings(self, env: "Environment") -> Iterator["Problem"]:
         """What they would take and nobody wants."""
-        return checks.warnings(env)
+        return checks.warnings(self, env)
 
     def quotas(self, env: "Environment") -> Iterator[Quota]:
         """Azure's vCPU limits of the region: by family on-demand, one for spot."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from spotproof.settings.azure import sizes
-from spotproof.settings.azure.regions import NOT_SOLD
+from spotproof.settings.azure.regions import PRICES_READ, UNPRICED
 from spotproof.settings.base import render_duration
 from spotproof.settings.errors import Problem, shown
 from spotproof.settings.near import near
@@ -55,17 +55,17 @@ def sizes_exist(env: "Environment") -> Iterator[Problem]:
                 )
 
 
-def sizes_are_sold_here(azure: "Azure", env: "Environment") -> Iterator[Problem]:
-    """GPU sizes the catalogue knows to be missing in the region."""
-    missing = NOT_SOLD.get(azure.location, frozenset())
+def sizes_without_a_price(azure: "Azure", env: "Environment") -> Iterator[Problem]:
+    """GPU sizes that may not be sold in the region. For a warning: a price list is no list of what is sold."""
+    missing = UNPRICED.get(azure.location, frozenset())
     for index, pool in enumerate(env.pools):
         for number, name in enumerate(pool.instance_types):
             if name in missing:
                 yield Problem(
                     f"pools[{index}].instanceTypes[{number}]",
-                    f"is {name}, which Azure does not sell in {azure.location}",
-                    "its pool could never launch a node",
-                    "Write another size, or a region that has it",
+                    f"is {name}, for which Azure's price list of {PRICES_READ} has no price in {azure.location}",
+                    "if it is not sold there its pool never launches a node",
+                    f"Look with `az vm list-skus --location {azure.location} --size {name} --output table`",
                 )
 
 
@@ -166,4 +166,3 @@ CHECKS: Final[tuple[Callable[["Environment"], Iterator[Problem]], ...]] = (
     classic_pools_are_possible,
     disks_are_possible,
 )
-CHECKS_OF_THE_REGION: Final[tuple[Callable[["Azure", "Environment"], Iterator[Problem]], ...]] = (sizes_are_sold_here,)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from spotproof.settings.azure.sizes import SIZE, vcpus
 from spotproof.settings.machines import Quota
+from spotproof.vocabulary import ON_DEMAND, SPOT
 
 if TYPE_CHECKING:
     from spotproof.settings.azure.model import Azure
     from spotproof.settings.environment import Environment
 
 REGIONAL: Final = "Total Regional vCPUs"
-SPOT: Final = "Total Regional Low-priority vCPUs"
+LOW_PRIORITY: Final = "Total Regional Low-priority vCPUs"
+"""All of spot, whatever the family."""
 
 FAMILIES: Final = (
     (r"NC\d+as_T4_v3", "Standard NCASv3_T4 Family vCPUs"),
@@ -41,11 +43,12 @@ def quotas(azure: "Azure", env: "Environment") -> Iterator[Quota]:
         by_quota: dict[str, int] = {}
         for size in pool.instance_types:
             cpus = vcpus(size)
-            for name in (SPOT,) if pool.is_spot else (REGIONAL, family(size)):
+            for name in (LOW_PRIORITY,) if pool.is_spot else (REGIONAL, family(size)):
                 if cpus:
                     by_quota[name] = max(by_quota.get(name, 0), cpus)
         needed.update({name: cpus * pool.max_nodes for name, cpus in by_quota.items()})
-    yield from (Quota(name, count, "vCPUs", azure.location) for name, count in sorted(needed.items()))
+    for name, count in sorted(needed.items()):
+        yield Quota(name, count, "vCPUs", azure.location, SPOT if name == LOW_PRIORITY else ON_DEMAND)
 
 
 def family(size: str) -> str:

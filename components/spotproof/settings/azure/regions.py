@@ -1,4 +1,4 @@
-"""Azure's public regions, how many availability zones each has, and what is not sold there. Facts, not settings."""
+"""Azure's public regions, how many availability zones each has, and what has no price there. Facts, not settings."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,7 +24,7 @@ ZONES: Final[Mapping[str, int]] = MappingProxyType(
 """Region -> its zones (MicrosoftDocs/reliability-docs, regions-list.md of 2025-09-23). A region with zones has three.
 Government and China clouds have endpoints of their own, which nothing here knows."""
 
-NOT_SOLD: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+UNPRICED: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "eastus": frozenset(
             {
@@ -41,8 +41,9 @@ NOT_SOLD: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         )
     }
 )
-"""Region -> GPU sizes that Azure's price list has no price for there (karpenter-provider-azure's generated table of
-2026-06-18, which is made from it). Of other regions nothing is known here, and nothing is refused."""
+"""Region -> GPU sizes for which Azure's price list had no on-demand price there (karpenter-provider-azure's generated
+table, which is made from it). A sign that they are not sold, and no proof: nothing is refused for it."""
+PRICES_READ: Final = "2026-06-18"
 
 
 def zone_names(location: str, count: int) -> tuple[str, ...]:

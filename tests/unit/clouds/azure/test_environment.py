@@ -137,10 +137,10 @@ def test_whoever_runs_up_is_an_administrator_before_the_cluster_is_there() -> No
     assert waits_for(full(), only(full(), "kubernetes"), role)
 
 
-def test_the_clusters_identity_may_use_the_network_before_the_first_pool() -> None:
+def test_the_clusters_identity_may_use_the_nodes_subnet_and_no_more_of_the_network_before_the_first_pool() -> None:
     (role,) = assigned(full(), "network contributor")
 
-    assert role.inputs["scope"] == f"{GROUP}/providers/Microsoft.Network/virtualNetworks/spotproof-dev"
+    assert role.inputs["scope"] == f"{GROUP}/providers/Microsoft.Network/virtualNetworks/spotproof-dev/subnets/nodes"
     assert waits_for(full(), only(full(), "ManagedCluster"), role)
     for pool in of(full(), "NodePool"):
         assert waits_for(full(), pool, role)
@@ -277,8 +277,17 @@ def test_its_service_account_trusts_that_identity_and_pods_are_told_of_the_label
 
     assert set(accounts) == {"research", "speech"}
     for namespace, account in accounts.items():
-        annotation = dig(account.inputs, "metadata", "annotations", "azure.workload.identity/client-id")
-        assert f"{namespace}-identity" in annotation
+        (identity,) = (
+            one
+            for one in of(seen, "UserAssignedIdentity")
+            if str(one.inputs["resourceName"]).endswith(f"workspace-{namespace}")
+        )
+        assert waits_for(seen, account, identity)
+    annotated = {
+        dig(account.inputs, "metadata", "annotations", "azure.workload.identity/client-id")
+        for account in accounts.values()
+    }
+    assert len(annotated) == len(accounts)
     subjects = {one.inputs["subject"] for one in of(seen, "FederatedIdentityCredential")}
     assert subjects == {f"system:serviceaccount:{namespace}:trainer" for namespace in accounts}
 

@@ -101,7 +101,7 @@ def test_ids_are_whole() -> None:
     )
 
 
-def test_every_workspace_saves_in_a_container_of_its_own_that_pods_reach_by_a_label() -> None:
+def test_every_workspace_saves_in_a_container_of_its_own_that_pods_reach_by_a_label_and_never_as_nobody() -> None:
     store = checkpoint_store("prod", load_environment(FULL, today=TODAY))
     account = Names(cluster_name("prod"), SUBSCRIPTION, "eastus").account
 
@@ -109,3 +109,4 @@ def test_every_workspace_saves_in_a_container_of_its_own_that_pods_reach_by_a_la
     assert store.prefix("research") == f"abfss://research@{account}.dfs.core.windows.net"
     assert store.uri == f"https://{account}.blob.core.windows.net"
     assert store.pod_labels == {"azure.workload.identity/use": "true"}
+    assert store.pod_env == {"AZURE_STORAGE_ANON": "false"}

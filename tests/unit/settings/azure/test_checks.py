@@ -33,11 +33,6 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "pools[0].instanceTypes[0]",
         "AMD",
     ),
-    (
-        {"pools": [pool(instanceTypes=["Standard_ND96isr_H200_v5"])]},
-        "pools[0].instanceTypes[0]",
-        "does not sell in eastus",
-    ),
     ({"pools": [pool(instanceTypes=["Standard_D8s_v5", "Standard_D8ps_v5"])]}, "pools[0].instanceTypes", "arm64"),
     (
         {"pools": [pool(instanceTypes=["Standard_NC8as_T4_v3", "Standard_NC64as_T4_v3"])]},
@@ -129,6 +124,16 @@ def test_pools_of_the_smallest_environment_offer_what_their_sizes_have() -> None
 def test_a_private_cluster_in_a_network_made_here_is_warned_of() -> None:
     assert [problem.key for problem in warnings(environment(), TODAY)] == ["controlPlane.publicAccessCidrs"]
     assert not list(warnings(load_environment(FULL, today=TODAY), TODAY))
+
+
+def test_a_size_without_a_price_in_the_region_is_warned_of_and_not_refused() -> None:
+    public = {"controlPlane": {"publicAccessCidrs": ["203.0.113.0/24"]}}
+    h200 = environment(pools=[pool(instanceTypes=["Standard_ND96isr_H200_v5"])], **public)
+
+    (problem,) = warnings(h200, TODAY)
+    assert problem.key == "pools[0].instanceTypes[0]"
+    assert "has no price in eastus" in str(problem)
+    assert "az vm list-skus --location eastus --size Standard_ND96isr_H200_v5" in str(problem)
 
 
 @pytest.mark.parametrize(("day", "warned"), [(date(2026, 12, 20), False), (date(2027, 1, 1), True)])

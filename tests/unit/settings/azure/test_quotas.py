@@ -41,6 +41,17 @@ def test_a_size_whose_cpus_nobody_knows_counts_nowhere() -> None:
     assert set(needed(pools=[pool(instanceTypes=["Standard_D11_v2"])]).values()) == {8}
 
 
+def test_a_limit_says_which_capacity_counts_in_it() -> None:
+    env = environment(pools=[pool("a-spot", capacity="spot", maxNodes=3), pool("a", maxNodes=2)])
+
+    assert [str(quota) for quota in env.provider.quotas(env)] == [
+        "this stack can use up to 8 on-demand vCPUs: Standard DDSv5 Family vCPUs, eastus",
+        "this stack can use up to 16 on-demand vCPUs: Standard DSv5 Family vCPUs, eastus",
+        "this stack can use up to 24 spot vCPUs: Total Regional Low-priority vCPUs, eastus",
+        "this stack can use up to 24 on-demand vCPUs: Total Regional vCPUs, eastus",
+    ]
+
+
 def test_a_kind_of_pool_changes_nothing_and_limits_say_where_they_count() -> None:
     one, other = (load_environment(raw, today=TODAY) for raw in (FULL, CLASSIC))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spotproof.settings.accelerators import MEMORY_GIB
-from spotproof.settings.azure.regions import NOT_SOLD, ZONES, zone_names
+from spotproof.settings.azure.regions import UNPRICED, ZONES, zone_names
 from spotproof.settings.azure.sizes import GPU_SIZES, SIZE, machine
 from spotproof.settings.machines import Machine
 
@@ -63,10 +63,10 @@ def test_counts_cpus_and_memory_agree_with_the_published_catalogue(shared: Path)
         assert (count, known.vcpus, memory) == (int(row["gpu_count"]), int(row["vcpu"]), float(row["memory_gib"])), name
 
 
-def test_what_is_not_sold_is_what_the_published_catalogue_has_no_price_of(shared: Path) -> None:
+def test_what_has_no_price_is_what_the_published_catalogue_has_none_of(shared: Path) -> None:
     missing = {row["instance_type"] for row in rows(shared) if row["region"] == "eastus" and not row["on_demand_usd_h"]}
 
-    assert NOT_SOLD["eastus"] == missing
+    assert UNPRICED["eastus"] == missing
 
 
 @pytest.mark.parametrize(
