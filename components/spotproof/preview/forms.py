@@ -109,6 +109,7 @@ AWS: Final = Forms(
 GCP: Final = Forms(
     identity=_gcp_id,
     texts=(
+        (r"^endpoint$", "{mark}.{name}.example.com"),
         (r"(?i)^email$", _EMAIL),
         (r"(?i)^member$", f"serviceAccount:{_EMAIL}"),
         (

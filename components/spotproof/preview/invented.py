@@ -19,6 +19,9 @@ Recipe: TypeAlias = Callable[[Part], object]
 def invent(urn: str, token: str, inputs: Mapping[str, object]) -> tuple[str, dict[str, object]]:
     """Return an id and every output of the token's SDK class that `inputs` do not already give.
 
+    Below an object that the program gave it is what is missing there: a cluster's DNS name lies beside what was written
+    of its endpoints. Objects of Kubernetes are as they were written.
+
     Both depend on the URN alone, so two resources differ and two runs do not. A class no SDK has gets an id only.
     """
     name = urn.rpartition("::")[2]
@@ -34,10 +37,27 @@ def invent(urn: str, token: str, inputs: Mapping[str, object]) -> tuple[str, dic
         identity = forms.identity(part)
     cls = sdk_metadata.resource_class(token)
     if cls is not None:
-        outputs |= {key: recipe(part) for key, recipe in _recipes(cls, token).items() if key not in inputs}
+        recipes = _recipes(cls, token)
+        outputs |= {key: recipe(part) for key, recipe in recipes.items() if key not in inputs}
+        if not token.startswith("kubernetes:"):
+            given = {key: value for key, value in inputs.items() if isinstance(value, Mapping) and key in recipes}
+            outputs |= {key: more for key, value in given.items() if (more := _missing(recipes[key](part), value))}
         if "name" in outputs and (own := forms.own_name(part)):
             outputs["name"] = own
     return identity, outputs
+
+
+def _missing(whole: object, given: object) -> dict[str, object]:
+    """Return what the whole has beyond what is given; nothing of a list, a secret or an unknown."""
+    if not isinstance(whole, Mapping) or not isinstance(given, Mapping):
+        return {}
+    missing: dict[str, object] = {}
+    for key, value in whole.items():
+        if key not in given:
+            missing[key] = value
+        elif deeper := _missing(value, given[key]):
+            missing[key] = deeper
+    return missing
 
 
 def _named(inputs: Mapping[str, object], name: str, mark: str) -> tuple[Mapping[str, object], dict[str, object]]:

@@ -32,7 +32,7 @@ from spotproof.preview.transforms import Transforms
 Struct: TypeAlias = struct_pb2.Struct
 Request: TypeAlias = resource_pb2.RegisterResourceRequest
 Inventor: TypeAlias = Callable[[str, str, Mapping[str, object]], tuple[str, dict[str, object]]]
-"""(urn, type token, inputs) -> id and the outputs that the inputs do not already give."""
+"""(urn, type token, inputs) -> id and the outputs that the inputs do not already give, below an input too."""
 
 _SEVERITIES: Final = {engine_pb2.INFO: "info", engine_pb2.WARNING: "warning", engine_pb2.ERROR: "error"}
 
@@ -251,11 +251,13 @@ class Monitor:
         known = ""
         outputs = inputs if self._echo else struct_pb2.Struct()
         if self._invent is not None:
-            known, registered.invented = self._invent(registered.urn, registered.request.type, wire.decode(inputs))
+            known, invented = self._invent(registered.urn, registered.request.type, wire.decode(inputs))
             registered.id = known
+            # what is invented below an input is for the program; a policy judges the input as it was written
+            registered.invented = {key: value for key, value in invented.items() if key not in inputs.fields}
             merged = struct_pb2.Struct()
             merged.CopyFrom(outputs)
-            merged.MergeFrom(wire.encode(registered.invented))
+            wire.merge(merged, wire.encode(invented))
             outputs = merged
         return _Answer(registered.urn, known, outputs)
 

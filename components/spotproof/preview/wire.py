@@ -34,6 +34,15 @@ def encode(values: Mapping[str, object]) -> struct_pb2.Struct:
     return struct
 
 
+def merge(into: struct_pb2.Struct, more: struct_pb2.Struct) -> None:
+    """Add properties to a bag, below objects of both too; protobuf's own merge would put one object for the other."""
+    for key, value in more.fields.items():
+        if value.HasField("struct_value") and into.fields[key].HasField("struct_value"):
+            merge(into.fields[key].struct_value, value.struct_value)
+        else:
+            into.fields[key].CopyFrom(value)
+
+
 def json_like(value: object) -> object:
     """Return what YAML gave as JSON has it: keys are text, and a date is the text it was written as."""
     match value:

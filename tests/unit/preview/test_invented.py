@@ -57,6 +57,25 @@ def test_outputs_of_gcp_have_the_form_of_gcp() -> None:
     assert str(outputs["url"]).startswith("gs://")
 
 
+def test_below_a_given_object_is_what_the_program_did_not_write() -> None:
+    assert gcp.container.Cluster
+    urn = "urn:pulumi:dev::project::gcp:container/cluster:Cluster::main"
+    given = {"controlPlaneEndpointsConfig": {"dnsEndpointConfig": {"allowExternalTraffic": True}}, "nodePools": [{}]}
+    _, outputs = invent(urn, "gcp:container/cluster:Cluster", given)
+
+    endpoints = outputs["controlPlaneEndpointsConfig"]
+    assert isinstance(endpoints, dict)
+    assert "allowExternalTraffic" not in endpoints["dnsEndpointConfig"]
+    assert endpoints["dnsEndpointConfig"]["endpoint"].endswith(".main.example.com")
+    assert "nodePools" not in outputs, "a list comes back as it was given"
+
+
+def test_objects_of_kubernetes_get_nothing_below_what_was_written() -> None:
+    assert k8s.core.v1.Service
+    urn = "urn:pulumi:dev::project::kubernetes:core/v1:Service::web"
+    assert "spec" not in invent(urn, "kubernetes:core/v1:Service", {"spec": {"type": "ClusterIP"}})[1]
+
+
 def test_outputs_of_azure_have_the_form_of_azure() -> None:
     assert azure.managedidentity.UserAssignedIdentity
     urn = "urn:pulumi:dev::project::azure-native:managedidentity:UserAssignedIdentity::main"

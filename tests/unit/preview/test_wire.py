@@ -1,7 +1,7 @@
 import pytest
 
 from spotproof.preview.model import UNKNOWN, Secret
-from spotproof.preview.wire import UNKNOWN_SENTINEL, decode, encode, holds_unknown, secret_texts
+from spotproof.preview.wire import UNKNOWN_SENTINEL, decode, encode, holds_unknown, merge, secret_texts
 
 
 def test_numbers_keep_what_the_program_wrote() -> None:
@@ -20,6 +20,13 @@ def test_an_output_value_is_its_value_or_unknown() -> None:
         {"known": {mark: output, "value": 1}, "unknown": {mark: output}, "hidden": {mark: output, "secret": True}}
     )
     assert decode(wire) == {"known": 1, "unknown": UNKNOWN, "hidden": Secret(UNKNOWN)}
+
+
+def test_two_bags_become_one_below_their_objects_too() -> None:
+    into = encode({"a": {"b": 1, "c": {"d": 2}}, "e": [1]})
+    merge(into, encode({"a": {"c": {"f": 3}}, "e": [2], "g": 4}))
+
+    assert decode(into) == {"a": {"b": 1, "c": {"d": 2, "f": 3}}, "e": [2], "g": 4}
 
 
 def test_the_sentinel_is_only_a_whole_text() -> None:

@@ -53,9 +53,7 @@ def _nat(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     region = ledger.region(resource)
     staying = sum(_staying(one) for one in ledger.resources.values() if one.type == NODE_POOL)
     machines = min(staying, NAT_MACHINES)
-    yield Charge(
-        "Cloud NAT, by the machine (data apart)", machines, ledger.prices.service(CLOUD, region, "nat/machine")
-    )
+    yield Charge("Cloud NAT by machine, data apart", machines, ledger.prices.service(CLOUD, region, "nat/machine"))
     yield Charge("public IPv4 address", 1, ledger.prices.service(CLOUD, region, "vpc/external-ipv4"))
 
 
@@ -78,9 +76,10 @@ def _node_pool(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     node = _Node(resource, ledger)
     if resource.inputs.get("autoscaling") is None:
         count = _staying(resource)
-        what = f"{resource.name}: {node.machine_type} {node.capacity}"
-        yield Charge(what, count, node.price(node.capacity))
-        yield Charge(f"{resource.name}: disk, GiB", count * node.disk_gib, node.disk)
+        name = resource.inputs.get("name") or resource.name
+        kind = node.machine_type if node.capacity == ON_DEMAND else f"{node.machine_type} {SPOT}"
+        yield Charge(f"{kind} ({name})", count, node.price(node.capacity))
+        yield Charge(f"GiB of disk ({name})", count * node.disk_gib, node.disk)
         return
     price = node.price(node.capacity)
     labels = at(resource.inputs, "nodeConfig", "labels", POOL_LABEL)
@@ -135,7 +134,12 @@ class _Node:
     @property
     def title(self) -> str:
         """The machine with what is attached to it."""
-        return " + ".join([self.machine_type, *([f"{self.attached[1]} {self.attached[0]}"] if self.attached else [])])
+        return " + ".join(
+            [
+                self.machine_type,
+                *([f"{self.attached[1]} {self.attached[0]}"] if self.attached else []),
+            ]
+        )
 
     def price(self, capacity: Capacity) -> Price | None:
         """One of them, without its disk."""

@@ -73,7 +73,7 @@ class GkeCluster(pulumi.ComponentResource):
 
     Nodes, pools and people are components of their own. The Kubernetes provider has a cluster identifier, so no update
     of the cluster ever plans the replacement of what is inside it, and a kubeconfig that calls gke-gcloud-auth-plugin
-    as whoever runs it: no token and no account. It goes through the DNS endpoint, where IAM asks for
+    as whoever runs it: no token and no account in it. It goes through the DNS endpoint, where IAM asks for
     container.clusters.connect before Kubernetes is reached at all.
     """
 
@@ -145,7 +145,12 @@ def _network(args: GkeClusterArgs) -> dict[str, Any]:
 
 
 def _endpoints(cidrs: list[str]) -> dict[str, Any]:
-    """The DNS name for everybody IAM lets in; addresses for the VPC, and for named ranges."""
+    """The DNS name for everybody IAM lets in; addresses for the VPC, and for named ranges.
+
+    No range of the control plane's own (`masterIpv4CidrBlock`): with one it would be peered, and reach nodes on 443 and
+    10250 alone, while JobSet's webhook listens on 9443. Without it GKE uses Private Service Connect, where the API
+    server comes to a webhook through an agent inside the cluster, and pods reach each other on all ports.
+    """
     return {
         "private_cluster_config": {"enable_private_nodes": True, "enable_private_endpoint": not cidrs},
         "control_plane_endpoints_config": {
@@ -166,7 +171,10 @@ def _endpoints(cidrs: list[str]) -> dict[str, Any]:
 
 
 def _people(args: GkeClusterArgs) -> dict[str, Any]:
-    """Nobody by being authenticated alone, or by a client certificate; groups where GKE may look them up."""
+    """Nobody by being authenticated alone, or by a client certificate; groups where GKE may look them up.
+
+    Without an identity only the health checks answer, on the API server's addresses too.
+    """
     group = args.get("security_group")
     return {
         "rbac_binding_config": {
@@ -176,6 +184,7 @@ def _people(args: GkeClusterArgs) -> dict[str, Any]:
         "authenticator_groups_config": {"security_group": group} if group else None,
         "master_auth": {"client_certificate_config": {"issue_client_certificate": False}},
         "enable_legacy_abac": False,
+        "anonymous_authentication_config": {"mode": "LIMITED"},
     }
 
 
@@ -196,7 +205,7 @@ def dns_endpoint(found: object) -> str:
 
 
 def kubeconfig(names: Names, endpoint: str) -> str:
-    """A kubeconfig, as JSON, that asks gke-gcloud-auth-plugin for a token each time.
+    """A kubeconfig, as JSON, that asks gke-gcloud-auth-plugin for a token of the default credentials each time.
 
     Without a certificate authority: the DNS endpoint has a certificate that every machine trusts.
 
@@ -207,6 +216,8 @@ def kubeconfig(names: Names, endpoint: str) -> str:
     plugin = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "command": "gke-gcloud-auth-plugin",
+        # by itself it asks gcloud, whose account may be another than the one that made the cluster, or none
+        "args": ["--use_application_default_credentials"],
         "installHint": "gcloud components install gke-gcloud-auth-plugin",
         "provideClusterInfo": True,
         "interactiveMode": "Never",

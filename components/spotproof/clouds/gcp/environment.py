@@ -1,12 +1,14 @@
 """A whole environment on GKE."""
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 import pulumi_gcp as gcp
 
+from spotproof.clouds.arguments import EnvironmentArgs, environment_of
 from spotproof.clouds.contract import GPU_PLUGIN, Cluster, Scheduling
+from spotproof.clouds.exports import common_exports
 from spotproof.clouds.gcp import placing
 from spotproof.clouds.gcp.access import Access, subjects
 from spotproof.clouds.gcp.checkpoints import CheckpointBucket
@@ -21,19 +23,12 @@ from spotproof.clouds.gcp.workspace_identity import WorkspaceIdentity
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.prices import Prices, load_prices
-from spotproof.settings import Environment, Pool, clock, load_environment
+from spotproof.settings import Environment, Pool
 from spotproof.settings.gcp import Gcp
 
 
-class GkeEnvironmentArgs(TypedDict):
-    """Settings of an environment."""
-
-    environment: Any
-    """What a stack file holds under `spotproof:environment`: a mapping with the same keys, or an `Environment`."""
-    prices: NotRequired[Any]
-    """A `Prices`. Default: the dated table of this release."""
-    today: NotRequired[Any]
-    """The `date` against which Kubernetes support is judged where `environment` is a mapping. Default: today."""
+class GkeEnvironmentArgs(EnvironmentArgs):
+    """Settings of an environment on GKE."""
 
 
 class Place(TypedDict):
@@ -57,7 +52,7 @@ class GkeEnvironment(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: GkeEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        self.settings = env = _settings(args)
+        self.settings = env = environment_of(args)
         here = env.provided_by(Gcp)
         props = {"region": here.region, "project": here.project, "cluster": cluster_name(name)}
         super().__init__("spotproof:gcp:GkeEnvironment", name, props, opts)
@@ -236,23 +231,10 @@ class _Assembly:
             "region": names.region,
             "configureKubectl": f"gcloud container clusters get-credentials {names.cluster} "
             f"--location {names.region} --project {names.project} --dns-endpoint",
-            "checkpointUri": store.uri,
-            "pools": [pool.name for pool in self.env.pools],
-            "fallbackPolicies": [policy.name for policy in self.env.fallback_policies],
-            "workspaces": {
-                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{store.prefix(one.namespace)}/"}
-                for one in self.env.workspaces
-            },
+            **common_exports(self.env, store),
         }
 
 
 def build(name: str, environment: Environment, prices: Prices) -> Cluster:
     """The environment of a stack, for `clouds.registry`."""
     return GkeEnvironment(name, {"environment": environment, "prices": prices}).cluster
-
-
-def _settings(args: GkeEnvironmentArgs) -> Environment:
-    given = args["environment"]
-    if isinstance(given, Environment):
-        return given
-    return load_environment(given, today=args.get("today") or clock.today())

@@ -22,6 +22,8 @@ from spotproof.vocabulary import ON_DEMAND, SPOT, Capacity
 
 DELETE_TIMEOUT: Final = "45m"
 """On destroy GKE drains each node first, and the provider gives up after 30 minutes by itself."""
+SPOT_POOL: Final = "spotproof:gcp:SpotNodePool"
+POOL: Final = "spotproof:gcp:OnDemandNodePool"
 EFFECT: Final = {"NoSchedule": "NO_SCHEDULE"}
 
 
@@ -59,7 +61,10 @@ class _NodePool(pulumi.ComponentResource):
         self, token: str, name: str, pool: Pool, args: NodePoolArgs, opts: pulumi.ResourceOptions | None
     ) -> None:
         props = {"pool": pool.name, "capacity": pool.capacity, "maxNodes": pool.max_nodes}
-        super().__init__(token, name, props, opts)
+        # A pool whose capacity changes is the same pool: the engine then deletes it before it makes the new one, whose
+        # name GKE would refuse beside the old one's.
+        same = pulumi.ResourceOptions(aliases=[pulumi.Alias(type_=one) for one in (SPOT_POOL, POOL) if one != token])
+        super().__init__(token, name, props, pulumi.ResourceOptions.merge(opts, same))
         self.node_pool = gcp.container.NodePool(
             f"{name}-pool",
             name=pool.name,
@@ -96,7 +101,7 @@ class SpotNodePool(_NodePool):
     """
 
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("spotproof:gcp:SpotNodePool", name, pool_from(args, SPOT), args, opts)
+        super().__init__(SPOT_POOL, name, pool_from(args, SPOT), args, opts)
 
 
 class OnDemandNodePool(_NodePool):
@@ -107,7 +112,7 @@ class OnDemandNodePool(_NodePool):
     """
 
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("spotproof:gcp:OnDemandNodePool", name, pool_from(args, ON_DEMAND), args, opts)
+        super().__init__(POOL, name, pool_from(args, ON_DEMAND), args, opts)
 
 
 def node_config(pool: Pool, args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgsDict:

@@ -6,10 +6,11 @@ Names are those of the Compute API (Quota.metric) and of the console's quota pag
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from spotproof.settings.gcp.machines import boot_disk, family, machine
 from spotproof.settings.machines import Quota
+from spotproof.vocabulary import ON_DEMAND, Capacity
 
 if TYPE_CHECKING:
     from spotproof.settings.environment import Environment
@@ -45,28 +46,33 @@ SYSTEM_VCPUS: Final = 8
 """Two nodes of 4 vCPUs that carry the operators, always on-demand."""
 SYSTEM_SSD: Final = 100
 
+_Limit: TypeAlias = tuple[str, str, Capacity | None]
+"""Its name, its unit, and how the machines are bought that count in it; None where that is one to it."""
+
 
 def quotas(gcp: "Gcp", env: "Environment") -> Iterator[Quota]:
     """What full pools need."""
-    needed: Counter[tuple[str, str]] = Counter({(VCPUS["e2"], "vCPUs"): SYSTEM_VCPUS, (SSD, "GB"): SYSTEM_SSD})
+    needed: Counter[_Limit] = Counter(
+        {(VCPUS["e2"], "vCPUs", ON_DEMAND): SYSTEM_VCPUS, (SSD, "GB of SSD", None): SYSTEM_SSD}
+    )
     for pool in env.pools:
-        for name, unit, each in _of(pool):
-            needed[name, unit] += each * pool.max_nodes
-    for (name, unit), count in sorted(needed.items()):
-        yield Quota(name, count, unit, "global" if name == ALL_GPUS else gcp.region)
+        for limit, each in _of(pool):
+            needed[limit] += each * pool.max_nodes
+    for (name, unit, capacity), count in sorted(needed.items(), key=lambda one: one[0][0]):
+        yield Quota(name, count, unit, "global" if name == ALL_GPUS else gcp.region, capacity)
 
 
-def _of(pool: "Pool") -> Iterator[tuple[str, str, int]]:
-    """Quota, unit and what one node takes of it."""
+def _of(pool: "Pool") -> Iterator[tuple[_Limit, int]]:
+    """A limit, and what one node takes of it."""
     machine_type = pool.instance_types[0]
     found = machine(machine_type)
     cpus = SPOT_VCPUS if pool.is_spot else VCPUS.get(family(machine_type))
     if cpus and found and found.vcpus:
-        yield cpus, "vCPUs", found.vcpus
+        yield (cpus, "vCPUs", pool.capacity), found.vcpus
     if pool.accelerator:
         gpus = (SPOT_GPUS if pool.is_spot else GPUS).get(pool.accelerator.type)
         if gpus:
-            yield gpus, "GPUs", pool.accelerator.count
-        yield ALL_GPUS, "GPUs", pool.accelerator.count
+            yield (gpus, "GPUs", pool.capacity), pool.accelerator.count
+        yield (ALL_GPUS, "GPUs", None), pool.accelerator.count
     if boot_disk(machine_type) == "pd-balanced":
-        yield SSD, "GB", pool.disk_gib
+        yield (SSD, "GB of SSD", None), pool.disk_gib

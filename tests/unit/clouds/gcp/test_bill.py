@@ -47,7 +47,7 @@ def test_accelerators_of_n1_are_added_to_the_machine_in_both_capacities() -> Non
 
     assert charge.price is not None
     assert charge.on_demand is not None
-    assert charge.price.usd_per_hour == pytest.approx(0.08 + 2 * 0.11 + DISK)
+    assert charge.price.usd_per_hour == pytest.approx(0.08 + 2 * 0.175 + DISK)
     assert charge.on_demand.usd_per_hour == pytest.approx(0.38 + 2 * 0.35 + DISK)
     assert not charge.price.assumed
     assert charge.instance_type == "n1-standard-8 + 2 nvidia-t4"

@@ -1,6 +1,7 @@
 """A whole environment, as it would be registered with the engine."""
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -81,6 +82,14 @@ def test_a_spot_pool_carries_gkes_spot_taint_and_its_gpu_taint_and_no_other() ->
             {"key": "components.gke.io/gke-managed-components", "value": "true", "effect": "NO_SCHEDULE"}
         ],
     }
+
+
+def test_a_pool_stays_itself_when_its_capacity_changes_so_that_the_old_one_goes_first() -> None:
+    parent = "urn:pulumi:dev::spotproof::spotproof:gcp:GkeEnvironment$spotproof:gcp"
+    aliases = {one.name: one.aliases for one in full().resources if one.type.endswith("NodePool") and not one.custom}
+
+    assert aliases["dev-a100-spot"] == (f"{parent}:OnDemandNodePool::dev-a100-spot",)
+    assert aliases["dev-a100"] == (f"{parent}:SpotNodePool::dev-a100",)
 
 
 def test_every_pool_is_labelled_with_its_name_and_capacity() -> None:
@@ -196,6 +205,12 @@ def test_the_api_server_has_no_public_address_unless_ranges_are_named() -> None:
     assert dig(named["masterAuthorizedNetworksConfig"], "cidrBlocks") == [{"cidrBlock": "203.0.113.0/24"}]
     for one in (closed, named):
         assert dig(one["masterAuthorizedNetworksConfig"], "gcpPublicCidrsAccessEnabled") is False
+        assert one["anonymousAuthenticationConfig"] == {"mode": "LIMITED"}
+
+
+def test_the_control_plane_is_not_peered_so_webhooks_need_no_firewall_rule() -> None:
+    assert "masterIpv4CidrBlock" not in dig(only(full(), "Cluster").inputs["privateClusterConfig"])
+    assert not of(full(), "Firewall")
 
 
 def test_nodes_are_not_upgraded_under_running_training() -> None:
@@ -384,6 +399,9 @@ def test_the_kubeconfig_is_secret_and_runs_gkes_own_login() -> None:
     assert provider.inputs["clusterIdentifier"] == f"projects/{PROJECT}/locations/{REGION}/clusters/spotproof-dev"
     plugin = made["users"][0]["user"]["exec"]
     assert plugin["command"] == "gke-gcloud-auth-plugin"
+    assert plugin["args"] == ["--use_application_default_credentials"], "who makes the cluster also fills it"
+    server = r"https://[0-9a-f]{8}\.dev-control-plane-cluster\.example\.com"
+    assert re.fullmatch(server, made["clusters"][0]["cluster"]["server"]), "a preview has a name to go to"
     assert set(made["clusters"][0]["cluster"]) == {"server"}, "the DNS endpoint has a certificate all trust"
 
 
@@ -403,7 +421,7 @@ def test_the_cluster_brings_the_device_plugin_so_no_chart_does() -> None:
         assert set(cluster.pools) == {"a100-spot", "a100", "t4-spot", "cpu", "arm-spot"}
         price = cluster.pools["t4-spot"].price
         assert price is not None
-        assert price.usd_per_hour == pytest.approx(0.08 + 2 * 0.11), "machine and accelerators"
+        assert price.usd_per_hour == pytest.approx(0.08 + 2 * 0.175), "machine and accelerators"
         keys = [[one["key"] for one in cluster.pools[name].tolerations] for name in ("t4-spot", "a100", "cpu")]
         assert keys == [["cloud.google.com/gke-spot", "nvidia.com/gpu"], ["nvidia.com/gpu"], []]
 

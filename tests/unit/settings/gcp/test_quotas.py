@@ -33,6 +33,19 @@ def test_what_has_no_quota_that_is_known_is_left_out() -> None:
     assert set(found) == {"CPUS", "GPUS_ALL_REGIONS", "SSD_TOTAL_GB"}
 
 
+def test_a_limit_says_whether_it_counts_spot_or_on_demand() -> None:
+    env = load(pools=[t4(name="a", maxNodes=4), t4(name="b", capacity="on-demand", maxNodes=2)])
+
+    assert {one.name: one.capacity for one in env.provider.quotas(env)} == {
+        "CPUS": "on-demand",
+        "GPUS_ALL_REGIONS": None,
+        "NVIDIA_T4_GPUS": "on-demand",
+        "PREEMPTIBLE_CPUS": "spot",
+        "PREEMPTIBLE_NVIDIA_T4_GPUS": "spot",
+        "SSD_TOTAL_GB": None,
+    }
+
+
 def test_gpus_of_all_regions_are_counted_globally() -> None:
     env = load(pools=[pool()])
 
