@@ -8,10 +8,10 @@ from typing import Final
 from spotproof.manifests.checkpoints import MOUNT_PATH, CheckpointStore
 from spotproof.manifests.metadata import PART_OF, metadata
 from spotproof.settings.environment import Environment, Workspace
-from spotproof.settings.experiment import Experiment
-from spotproof.settings.experiment_checks import Case
-from spotproof.settings.job_parts import Part
-from spotproof.settings.landing import Landing, policy_of
+from spotproof.settings.experiment.checks import Case
+from spotproof.settings.experiment.landing import Landing, policy_of
+from spotproof.settings.experiment.model import Experiment
+from spotproof.settings.experiment.parts import Part
 from spotproof.settings.pools import NodeTaint
 from spotproof.vocabulary import (
     BACKOFF_LIMIT_ANNOTATION,

@@ -7,8 +7,8 @@ from typing import Final
 from spotproof.manifests.gang import Job
 from spotproof.manifests.jobset import jobset
 from spotproof.manifests.rayjob import rayjob
-from spotproof.settings.experiment import JOBSET, KUBERAY
-from spotproof.settings.landing import Landing, policy_of
+from spotproof.settings.experiment.landing import Landing, policy_of, tight
+from spotproof.settings.experiment.model import JOBSET, KUBERAY
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MAX_FAILURES_ENV, MAX_PREEMPTION_FAILURES_ENV, Manifest
 
 RENDERERS: Final[Mapping[str, Callable[[Job], Manifest]]] = MappingProxyType({JOBSET: jobset, KUBERAY: rayjob})
@@ -27,6 +27,7 @@ def notes(job: Job) -> Iterator[str]:
         yield _lands(job, landing)
         yield from landing.notes
         yield from _replaced(landing)
+    yield from tight(job.env, job.case.landed)
     yield from _restarts(job)
     yield f"checkpoints: {job.checkpoint_uri}; the same name resumes there"
 

@@ -15,7 +15,7 @@ from spotproof.manifests.gang import (
     tolerations,
 )
 from spotproof.manifests.metadata import PART_OF
-from spotproof.settings.landing import Landing
+from spotproof.settings.experiment.landing import Landing
 from spotproof.vocabulary import (
     ATTEMPT_ENV,
     MAX_FAILURES_ENV,

@@ -139,7 +139,7 @@ def _example(path: Path, model: type[BaseModel]) -> str:
         return f"as in {yaml_flow(example[0])}"
     if isinstance(example, Mapping) and example and name != (field.alias or name):  # a key of the user's own
         example = next(iter(example.values()))
-    return f"`{name}: {yaml_flow(example)}`"
+    return f"`{name if name.isprintable() else shown(name)}: {yaml_flow(example)}`"
 
 
 def yaml_flow(value: object) -> str:
