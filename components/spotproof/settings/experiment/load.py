@@ -52,6 +52,9 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 }
 """What such files hold elsewhere and means nothing here: key -> (what it would come to, what to do instead)."""
 
+SIZES: Final = ("cpus", "ramRatio", "memory", "shmSizeGB")
+"""Keys that are judged by what they come to together: where one is broken, the others cannot be."""
+
 
 def load_experiment(raw: object, env: Environment, *, stem: str, source: str = "") -> Case:
     """The experiment with the environment it can run in and its run name.
@@ -84,7 +87,7 @@ def _examined(raw: dict[str, object], env: Environment, stem: str) -> tuple[Case
         except ValidationError as error:
             problems += [each for each in explain(error, values, Experiment) if not touches(each.key, replaced)]
             values, broken = repaired(values, error, Experiment)
-            replaced |= broken
+            replaced |= broken | {(*path[:-1], key) for path in broken if path[-1] in SIZES for key in SIZES}
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, _unreadable(str(error))]
         else:

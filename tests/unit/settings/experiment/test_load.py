@@ -95,7 +95,7 @@ REFUSED: list[tuple[object, str, str]] = [
     (experiment(role(resources={"cpus": 2})), f"{WORKER}.resources", "neither ramRatio nor memory"),
     (experiment(asks(shmSizeGb=4)), f"{WORKER}.resources.shmSizeGb", "Write shmSizeGB"),
     (experiment(asks(shmSizeGB=9)), f"{WORKER}.resources.shmSizeGB", "more than the pod's 8 GiB"),
-    (experiment(asks(extraSelectors={"cloud.google.com/gke-spot": True})), f'{WORKER}.resources.extraSelectors."cloud.google.com/gke-spot"', "in quotes"),
+    (experiment(asks(extraSelectors={"cloud.google.com/gke-spot": True})), f'{WORKER}.resources.extraSelectors."cloud.google.com/gke-spot"', 'gke-spot: "true"`, in quotes'),
     (experiment(asks(extraTolerations=[{"key": "a", "operator": "Exists", "value": "b"}])), f"{WORKER}.resources.extraTolerations[0]", "Remove the value"),
     (experiment(asks(extraTolerations=[{"key": "node.kubernetes.io/unreachable", "operator": "Exists"}])), f"{WORKER}.resources.extraTolerations[0].key", "short while"),
     (experiment(restartPolicy={"backoffLimit": -1}), "spec.restartPolicy.backoffLimit", "0 or more"),
@@ -162,6 +162,14 @@ def test_shape_and_cross_check_problems_come_together_in_the_order_of_the_file()
         "spec.fallbackPolicy",
         "builder",
     ]
+
+
+@pytest.mark.parametrize("broken", [{"cpus": -3}, {"cpus": "many"}, {"ramRatio": None, "memory": -1}])
+def test_what_is_broken_is_not_judged_by_the_example_that_stands_in_for_it(broken: dict[str, Any]) -> None:
+    resources = {"cpus": 3, "ramRatio": 4, "shmSizeGB": 4, **broken}
+    asked = {key: value for key, value in resources.items() if value is not None}
+    (key,) = (key for key, value in broken.items() if value is not None)
+    assert list(problems(experiment(role(resources=asked), pool="cpu"))) == [f"{WORKER}.resources.{key}"]
 
 
 def test_an_operator_that_the_stack_has_switched_off_is_said() -> None:
