@@ -133,8 +133,8 @@ def pod_spec(job: Job, landing: Landing, container: Manifest, *, attempt_label: 
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": job.env.provider.grace_seconds,
         "serviceAccountName": job.workspace.service_account,
-        # The token of the Kubernetes API: progress is an annotation of the job's TrainingRun, which a policy makes.
-        "automountServiceAccountToken": job.has_policy,
+        # The token of the Kubernetes API: progress is an annotation of the job's TrainingRun, which the controller makes.
+        "automountServiceAccountToken": job.has_controller,
         "nodeSelector": node_selector(landing),
         "tolerations": tolerations(landing),
         **({"affinity": affinity} if affinity else {}),

@@ -130,6 +130,17 @@ def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Calla
         assert manifest["spec"]["failurePolicy"]["restartStrategy"] == "BlockingRecreate"
 
 
+@pytest.mark.parametrize("operator", ["jobset", "kuberay"])
+def test_pods_get_a_token_only_where_there_is_a_training_run_to_write_to(operator: str) -> None:
+    for env, raw, has_token in (
+        (with_controller(DEV), on_policy(operator, DEV), True),
+        (DEV, on_policy(operator, DEV), False),
+        (with_controller(DEV), experiment(operator), False),
+    ):
+        worker = pod_templates(rendered(raw, env))["worker"]
+        assert worker["spec"]["automountServiceAccountToken"] is has_token
+
+
 def actions(manifest: Json) -> dict[str, str]:
     return {rule["name"]: rule["action"] for rule in manifest["spec"]["failurePolicy"]["rules"]}
 
