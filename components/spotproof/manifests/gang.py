@@ -133,7 +133,7 @@ def pod_spec(job: Job, landing: Landing, container: Manifest, *, attempt_label: 
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": job.env.provider.grace_seconds,
         "serviceAccountName": job.workspace.service_account,
-        # The token of the Kubernetes API: progress is an annotation of the job's TrainingRun, which the controller makes.
+        # The token of the Kubernetes API: progress is an annotation of the TrainingRun, which the controller makes.
         "automountServiceAccountToken": job.has_controller,
         "nodeSelector": node_selector(landing),
         "tolerations": tolerations(landing),

@@ -155,7 +155,9 @@ GroupName: TypeAlias = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_l
 class Group(Role):
     """One of several groups of Ray workers."""
 
-    name: GroupName = Field(description="Its name in lower-case letters, digits and dashes.", examples=["gpu-workers"])
+    name: GroupName = Field(
+        description="Its name as a DNS label without capitals and underscores.", examples=["gpu-workers"]
+    )
 
 
 def _shape(value: object) -> str:
@@ -235,8 +237,8 @@ class Experiment(Settings):
     )
     name: Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=47)] | None = Field(
         default=None,
-        description="The run's name in lower-case letters, digits and dashes. The same name resumes the same run, "
-        "another one starts afresh. Left out: the name of the file.",
+        description="The run's name as a DNS label without capitals and underscores. The same name resumes the "
+        "same run, another one starts afresh. Left out: the name of the file.",
         examples=["llama-7b"],
     )
     spec: Spec = Field(
