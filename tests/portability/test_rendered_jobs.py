@@ -9,7 +9,7 @@ from spotproof.clouds.registry import checkpoint_store
 from spotproof.manifests.gang import Job
 from spotproof.manifests.jobs import render
 from spotproof.settings.environment import Workspace
-from spotproof.settings.experiment_load import load_experiment
+from spotproof.settings.experiment.load import load_experiment
 from spotproof.vocabulary import ON_DEMAND, POOL_LABEL, SPOT
 from tests.portability.admission import admitted
 from tests.portability.documents import DOCUMENTS, OPERATORS, Document, experiment, pods_of

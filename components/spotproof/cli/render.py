@@ -32,7 +32,7 @@ def command(
     from spotproof.manifests.jobs import notes, render  # noqa: PLC0415
     from spotproof.manifests.yaml_text import documents  # noqa: PLC0415
     from spotproof.settings import SettingsError, read_yaml  # noqa: PLC0415
-    from spotproof.settings.experiment_load import load_experiment  # noqa: PLC0415
+    from spotproof.settings.experiment.load import load_experiment  # noqa: PLC0415
 
     if not experiment.is_file():
         raise _stop(f"there is no file {experiment}", USED_WRONGLY)
@@ -71,7 +71,7 @@ def _environment(stack: str, program: Path | None) -> "Environment":
 
 def _workspace(environment: "Environment", asked: str | None) -> "Workspace":
     from spotproof.settings import SettingsError  # noqa: PLC0415
-    from spotproof.settings.experiment_load import workspace_of  # noqa: PLC0415
+    from spotproof.settings.experiment.load import workspace_of  # noqa: PLC0415
 
     try:
         return workspace_of(environment, asked)

@@ -8,10 +8,10 @@ from typing import Final
 from spotproof.manifests.checkpoints import MOUNT_PATH, CheckpointStore
 from spotproof.manifests.metadata import PART_OF, metadata
 from spotproof.settings.environment import Environment, Workspace
-from spotproof.settings.experiment import Experiment
-from spotproof.settings.experiment_checks import Case
-from spotproof.settings.job_parts import Part
-from spotproof.settings.landing import Landing, policy_of
+from spotproof.settings.experiment.checks import Case
+from spotproof.settings.experiment.landing import Landing, policy_of
+from spotproof.settings.experiment.model import Experiment
+from spotproof.settings.experiment.parts import Part
 from spotproof.settings.pools import NodeTaint
 from spotproof.vocabulary import (
     BACKOFF_LIMIT_ANNOTATION,
@@ -32,8 +32,9 @@ from spotproof.vocabulary import (
 LOST_NODE_SECONDS: Final = 30
 """How long a pod stays on a node that is silent. The node controller has then waited 40 to 50 s already; 30 more ride
 out a kubelet's restart, and the default of 300 would keep the whole gang waiting for a node that is gone."""
-NO_LIMIT: Final = 2**31 - 1
-"""Restarts of an operator that is not to count, because the controller does."""
+NO_LIMIT: Final = 1_000_000
+"""Restarts of an operator that is not to count, because the controller does. Not the largest number of 32 bits: KubeRay
+adds one to it (rayjob_controller.go), and the sum would be negative, so that no failure were retried."""
 CONTROLLER_MODES: Final = frozenset({"install", "existing"})
 """Modes of `operators.fallback` in which somebody carries policies out."""
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -132,8 +133,8 @@ def pod_spec(job: Job, landing: Landing, container: Manifest, *, attempt_label: 
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": job.env.provider.grace_seconds,
         "serviceAccountName": job.workspace.service_account,
-        # The token of the Kubernetes API: progress is an annotation of the job's TrainingRun, which a policy makes.
-        "automountServiceAccountToken": job.has_policy,
+        # The token of the Kubernetes API: progress is an annotation of the TrainingRun, which the controller makes.
+        "automountServiceAccountToken": job.has_controller,
         "nodeSelector": node_selector(landing),
         "tolerations": tolerations(landing),
         **({"affinity": affinity} if affinity else {}),
@@ -244,15 +245,21 @@ def from_label(name: str, label: str) -> Manifest:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
 
 
+def left_alone(line: str) -> str:
+    """A line of which the kubelet changes nothing: it reads `$(NAME)` and `$$` in every command, before any shell."""
+    return re.sub(r"\$(?=[$(])", "$$", line)
+
+
 def command_line(command: str | Sequence[str]) -> list[str]:
     """A command as a container runs it.
 
-    A line is read by a shell. Where it is one program, the shell gives way to it (`exec`): a shell that stays does not
-    pass SIGTERM on, and the trainer would learn nothing of the eviction.
+    A line is read by a shell, and by nobody before it. Where it is one program, the shell gives way to it (`exec`): a
+    shell that stays does not pass SIGTERM on, and the trainer would learn nothing of the eviction. Of a list Kubernetes
+    itself fills in `$(NAME)`, as no shell does.
     """
     if not isinstance(command, str):
         return list(command)
-    line = command.strip()
+    line = left_alone(command.strip())
     first = line.split(maxsplit=1)[0]
     is_program = not COMPOUND.search(line) and PROGRAM.fullmatch(first) is not None
     return ["/bin/sh", "-c", f"exec {line}" if is_program else line]

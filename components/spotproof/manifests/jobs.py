@@ -7,11 +7,16 @@ from typing import Final
 from spotproof.manifests.gang import Job
 from spotproof.manifests.jobset import jobset
 from spotproof.manifests.rayjob import rayjob
-from spotproof.settings.experiment import JOBSET, KUBERAY
-from spotproof.settings.landing import Landing, policy_of
+from spotproof.settings.experiment.landing import Landing, policy_of, tight
+from spotproof.settings.experiment.model import JOBSET, KUBERAY
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MAX_FAILURES_ENV, MAX_PREEMPTION_FAILURES_ENV, Manifest
 
 RENDERERS: Final[Mapping[str, Callable[[Job], Manifest]]] = MappingProxyType({JOBSET: jobset, KUBERAY: rayjob})
+
+OBJECT_STORE_SHARE: Final = 0.3
+"""Of a pod's memory (Ray 2.60, DEFAULT_OBJECT_STORE_MEMORY_PROPORTION)."""
+OBJECT_STORE_SHRINKS_TO_GIB: Final = 10**10 / 2**30
+"""Down to this size Ray makes its store as small as shared memory is (REQUIRE_SHM_SIZE_THRESHOLD)."""
 
 
 def render(job: Job) -> Manifest:
@@ -27,6 +32,9 @@ def notes(job: Job) -> Iterator[str]:
         yield _lands(job, landing)
         yield from landing.notes
         yield from _replaced(landing)
+        if job.experiment.spec.operator == KUBERAY:
+            yield from _object_store(landing)
+    yield from tight(job.env, job.case.landed)
     yield from _restarts(job)
     yield f"checkpoints: {job.checkpoint_uri}; the same name resumes there"
 
@@ -45,6 +53,16 @@ def _replaced(landing: Landing) -> Iterator[str]:
     if said:
         instead = "the tier key" if landing.moves else f"pool {landing.pool.name}"
         yield f"{landing.part.name}: {', '.join(said)} replaced by {instead}"
+
+
+def _object_store(landing: Landing) -> Iterator[str]:
+    asked = landing.part.role.resources
+    store = min(asked.memory_gib * OBJECT_STORE_SHARE, OBJECT_STORE_SHRINKS_TO_GIB)
+    if 0 < asked.shm_size_gb < store:
+        yield (
+            f"{landing.part.name}: shmSizeGB is {asked.shm_size_gb:g}, and Ray's object store takes {store:.3g} GiB; "
+            "as it does not fit, Ray keeps all of it on disk"
+        )
 
 
 def _restarts(job: Job) -> Iterator[str]:

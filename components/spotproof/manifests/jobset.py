@@ -12,7 +12,7 @@ from spotproof.manifests.gang import (
     pod_metadata,
     pod_spec,
 )
-from spotproof.settings.landing import Landing
+from spotproof.settings.experiment.landing import Landing
 from spotproof.vocabulary import ATTEMPT_ENV, COORDINATOR_ENV, Manifest
 
 API_VERSION: Final = "jobset.x-k8s.io/v1alpha2"

@@ -9,13 +9,14 @@ from spotproof.manifests.gang import (
     Job,
     environment_of,
     from_label,
+    left_alone,
     node_selector,
     pod_metadata,
     pod_spec,
     tolerations,
 )
 from spotproof.manifests.metadata import PART_OF
-from spotproof.settings.landing import Landing
+from spotproof.settings.experiment.landing import Landing
 from spotproof.vocabulary import (
     ATTEMPT_ENV,
     MAX_FAILURES_ENV,
@@ -75,9 +76,10 @@ def entrypoint(command: str | Sequence[str]) -> str:
     """A command as `ray job submit` takes it.
 
     KubeRay writes it into the submitter's own shell (common/job.go). What a shell would read there, an `&&` or a
-    variable, is therefore quoted, and read by a shell on the head.
+    variable, is therefore quoted, and read by a shell on the head. Of a list Kubernetes fills in `$(NAME)`, with what
+    the submitter's pod is told.
     """
-    line = command.strip() if isinstance(command, str) else shlex.join(command)
+    line = left_alone(command.strip()) if isinstance(command, str) else shlex.join(command)
     return line if WORDS.fullmatch(line) else f"sh -c {shlex.quote(line)}"
 
 

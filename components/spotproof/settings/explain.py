@@ -125,6 +125,8 @@ def _wrong(key: str, value: object, details: list[Mapping[str, Any]], path: Path
         what = f"is {shown(value)}, which does not have this setting's form"
         return Problem(key, what, f"it would be refused later ({meaning})", remedy)
     what = f"is {shown(value)}, {KINDS.get(kind, 'something else')} is needed"
+    if kind == "string_type" and isinstance(value, bool) and isinstance(path[-1], str):
+        remedy = f'Write `{path[-1]}: "{shown(value)}"`'
     in_quotes = ", in quotes" if kind == "string_type" and isinstance(value, int | float) else ""
     return Problem(key, what, "it would be read as something else than it says", f"{remedy}{in_quotes}")
 
@@ -139,7 +141,7 @@ def _example(path: Path, model: type[BaseModel]) -> str:
         return f"as in {yaml_flow(example[0])}"
     if isinstance(example, Mapping) and example and name != (field.alias or name):  # a key of the user's own
         example = next(iter(example.values()))
-    return f"`{name}: {yaml_flow(example)}`"
+    return f"`{name if name.isprintable() else shown(name)}: {yaml_flow(example)}`"
 
 
 def yaml_flow(value: object) -> str:

@@ -12,8 +12,8 @@ from spotproof.settings import defaults
 from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.base import render_duration
 from spotproof.settings.environment import Environment
-from spotproof.settings.experiment import Experiment
-from spotproof.settings.experiment_load import REFUSED
+from spotproof.settings.experiment.load import REFUSED
+from spotproof.settings.experiment.model import Experiment
 from spotproof.settings.explain import yaml_flow
 from spotproof.settings.near import one_of
 from spotproof.settings.providers import PROVIDERS

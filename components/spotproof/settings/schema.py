@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, get_args
 
 from spotproof.settings.environment import Environment
-from spotproof.settings.experiment import Experiment
+from spotproof.settings.experiment.model import Experiment
 from spotproof.settings.fallback import Deadline
 from spotproof.settings.refuse import ENVIRONMENT_KEY
 

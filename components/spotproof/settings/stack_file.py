@@ -80,7 +80,10 @@ def parse_yaml(text: str, source: str) -> dict[str, object]:
         raise SettingsError(problems, source)
     if not isinstance(node, MappingNode):
         problem = Problem(
-            source, "is not a mapping", "no setting would be found in it", "Write `config:` and the settings below it"
+            source,
+            "is not a mapping",
+            "no setting would be found in it",
+            "Write `key: value` lines",
         )
         raise SettingsError([problem], source)
     value = _value(node)

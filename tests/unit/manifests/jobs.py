@@ -12,7 +12,7 @@ from spotproof.clouds.registry import checkpoint_store
 from spotproof.manifests.gang import Job
 from spotproof.manifests.jobs import render
 from spotproof.settings import Environment, load_stack, read_stack_file
-from spotproof.settings.experiment_load import load_experiment
+from spotproof.settings.experiment.load import load_experiment
 from spotproof.settings.pools import Pool
 
 ROOT = Path(__file__).resolve().parents[3]

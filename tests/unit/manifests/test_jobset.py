@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from spotproof.manifests.gang import LOST_NODE_SECONDS, NO_LIMIT, command_line
@@ -129,6 +129,17 @@ def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Calla
             inner = each["template"]["spec"]
             assert (inner["backoffLimit"], inner["podReplacementPolicy"]) == (0, "Failed")
         assert manifest["spec"]["failurePolicy"]["restartStrategy"] == "BlockingRecreate"
+
+
+@pytest.mark.parametrize("operator", ["jobset", "kuberay"])
+def test_pods_get_a_token_only_where_there_is_a_training_run_to_write_to(operator: str) -> None:
+    for env, raw, has_token in (
+        (with_controller(DEV), on_policy(operator, DEV), True),
+        (DEV, on_policy(operator, DEV), False),
+        (with_controller(DEV), experiment(operator), False),
+    ):
+        worker = pod_templates(rendered(raw, env))["worker"]
+        assert worker["spec"]["automountServiceAccountToken"] is has_token
 
 
 def actions(manifest: Json) -> dict[str, str]:
@@ -282,6 +293,21 @@ COMMANDS = [
 @pytest.mark.parametrize(("written", "run"), COMMANDS)
 def test_a_command_gets_the_signals_where_it_is_one_program(written: str | list[str], run: list[str]) -> None:
     assert command_line(written) == run
+
+
+def kubelet(text: str) -> str:
+    """What the kubelet makes of a command (third_party/forked/golang/expansion): `$$` a dollar, `$(NAME)` a value."""
+    return re.sub(r"\$(\$|\((\w+)\))", lambda found: "$" if found[1] == "$" else "filled in", text)
+
+
+@given(line=st.text("$()a{ ", min_size=1, max_size=12).filter(str.strip))
+@example(line="echo $$ > $(hostname)")
+def test_a_line_reaches_the_shell_as_it_is_written(line: str) -> None:
+    assert kubelet(command_line(f"cd; {line}")[-1]) == f"cd; {line}".strip()
+
+
+def test_in_a_list_kubernetes_fills_in_variables() -> None:
+    assert command_line(["train", "--out=$(CHECKPOINT_URI)"]) == ["train", "--out=$(CHECKPOINT_URI)"]
 
 
 def test_shared_memory_is_memory_of_the_pod_and_nothing_without_it() -> None:

@@ -2,7 +2,8 @@ import shlex
 
 import pytest
 
-from spotproof.manifests.gang import NO_LIMIT
+from spotproof.manifests.gang import NO_LIMIT, left_alone
+from spotproof.manifests.jobs import notes
 from spotproof.manifests.rayjob import CLUSTER_LABEL, entrypoint
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import CAPACITY_LABEL, GANG_LABEL, POOL_LABEL
@@ -10,6 +11,7 @@ from tests.unit.manifests.jobs import (
     Json,
     env_of,
     experiment,
+    job,
     on_policy,
     on_pool,
     pod_templates,
@@ -92,6 +94,10 @@ def test_a_failure_is_counted_in_one_place(raw: Json, *, controller: bool, limit
     assert variables["SPOTPROOF_MAX_PREEMPTION_FAILURES"] == preemptions
 
 
+def test_no_limit_is_one_that_kuberay_can_add_one_to() -> None:
+    assert NO_LIMIT + 1 < 2**31
+
+
 def test_every_ray_pod_knows_its_attempt_by_its_clusters_name() -> None:
     templates = pod_templates(rendered(on_policy("kuberay", DEV)))
     assert env_of(templates["head"])["SPOTPROOF_ATTEMPT"] == f"<{CLUSTER_LABEL}>"
@@ -120,10 +126,20 @@ def test_the_heads_zone_does_not_bind_the_workers() -> None:
         ("python3 -u main.py --operator=kuberay", "python3 -u main.py --operator=kuberay"),
         (["python3", "main.py"], "python3 main.py"),
         ("cd /app && python3 main.py", "sh -c 'cd /app && python3 main.py'"),
+        ("python3 main.py --run $(date +%s)", "sh -c 'python3 main.py --run $$(date +%s)'"),
         ("python3 main.py --out $CHECKPOINT_URI", "sh -c 'python3 main.py --out $CHECKPOINT_URI'"),
     ],
 )
 def test_the_submitters_shell_reads_nothing_of_the_command(command: str | list[str], submitted: str) -> None:
     assert entrypoint(command) == submitted
-    line = command if isinstance(command, str) else shlex.join(command)
+    line = left_alone(command) if isinstance(command, str) else shlex.join(command)
     assert shlex.split(submitted) in (["sh", "-c", line], shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    ("memory", "shm", "is_said"), [(12, 3, True), (12, 4, False), (12, 0, False), (30, 9, False), (30, 8, True)]
+)
+def test_an_object_store_that_goes_to_disk_is_said(memory: float, shm: float, *, is_said: bool) -> None:
+    asked = {"cpus": 1, "memory": memory, "shmSizeGB": shm}
+    raw = experiment("kuberay", {"count": 1, "resources": asked})
+    assert any("Ray keeps all of it on disk" in note for note in notes(job(raw))) is is_said

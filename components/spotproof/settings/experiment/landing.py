@@ -1,15 +1,16 @@
 """Where the parts of an experiment land: a policy's tiers, a pool, or on-demand; and why."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from spotproof.settings.accelerator_names import ANY, is_slice, meant, names
-from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.environment import Environment
-from spotproof.settings.errors import Problem, shown
-from spotproof.settings.experiment import Experiment
+from spotproof.settings.errors import Problem
+from spotproof.settings.experiment.fit import misfits
+from spotproof.settings.experiment.model import Experiment
+from spotproof.settings.experiment.parts import Part, parts_of
+from spotproof.settings.experiment.room import likely, nodes_needed
 from spotproof.settings.fallback import FallbackPolicy
-from spotproof.settings.job_parts import Part, machines, nodes_needed, parts_of, pods_of_the_best_node
 from spotproof.settings.near import one_of
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import ON_DEMAND, SPOT, Capacity
@@ -139,87 +140,11 @@ def _size(part: Part) -> str:
     return f"{part.role.count} x {asks.cpus:g} CPUs, {asks.memory_gib:g} GiB{gpus}"
 
 
-def misfits(part: Part, pool: Pool, env: Environment) -> Iterator[Problem]:
-    """Why not one pod of a part fits on any node of a pool."""
-    if part.gpu is not None:
-        yield from _gpu_misfits(part, pool)
-    resources = part.role.resources
-    for key, what, asked, offered in (
-        ("cpus", "CPUs", resources.cpus, [m.vcpus if m else None for m in machines(env, pool)]),
-        ("memory", "GiB", resources.memory_gib, [m.memory_gib if m else None for m in machines(env, pool)]),
-    ):
-        most = max((each for each in offered if each is not None), default=None)
-        if most is not None and None not in offered and asked >= most:
-            at = "ramRatio" if key == "memory" and resources.memory is None else key
-            yield Problem(
-                f"{part.at}.resources.{at}",
-                f"comes to {asked:g} {what}, and the largest node of pool {pool.name} has {most:g}, of which the node "
-                "keeps a part for itself",
-                "the pods would wait for ever",
-                "Ask for less, or name a pool with larger nodes",
-            )
-
-
-def _gpu_misfits(part: Part, pool: Pool) -> Iterator[Problem]:
-    gpu = part.gpu
-    assert gpu is not None  # noqa: S101 - for the type checker
-    at = f"{part.at}.resources.accelerators.gpu"
-    if pool.accelerator is None:
-        yield Problem(
-            f"{at}.count",
-            f"is {gpu.count}, and the nodes of pool {pool.name} have no GPU",
-            "the pods would wait for ever",
-            "Name a pool or a policy with GPUs, or remove accelerators",
-        )
-        return
-    if gpu.count > pool.accelerator.count:
-        yield Problem(
-            f"{at}.count",
-            f"is {gpu.count}, and a node of pool {pool.name} has {pool.accelerator.count}",
-            "the pods would wait for ever",
-            f"Write `count: {pool.accelerator.count}` or less; more pods get more GPUs",
-        )
-    for key, name in (("product", gpu.product), ("type", gpu.type)):
-        if name is None or (key == "type" and name.lower() == ANY) or pool.accelerator.type in meant(name):
-            continue
-        yield Problem(
-            f"{at}.{key}",
-            f"is {shown(name)}, and pool {pool.name} has {pool.accelerator.type}",
-            "the job would run on another GPU than it asks for",
-            f"Write `{key}: {pool.accelerator.type}`, or name a pool or policy that has it",
-        )
-
-
-def unknown_gpus(part: Part) -> Iterator[Problem]:
-    """Names of GPUs that nobody here knows, whatever the pool."""
-    for key, name in (("product", part.gpu.product), ("type", part.gpu.type)) if part.gpu else ():
-        if name is None or (key == "type" and name.lower() == ANY):
-            continue
-        at = f"{part.at}.resources.accelerators.gpu.{key}"
-        if is_slice(name):
-            yield Problem(
-                at,
-                f"is {shown(name)}, a slice of a GPU",
-                "pools offer whole GPUs, so the pods would wait for ever",
-                "Write `type: gpu` and count whole GPUs",
-            )
-        elif not meant(name):
-            yield Problem(
-                at,
-                f"is {shown(name)}, which is no GPU known here",
-                "it could not be checked that the job runs on it",
-                f"Write one of {names(MEMORY_GIB)}",
-            )
-
-
 def too_many(env: Environment, found: Sequence[Landing]) -> Iterator[Problem]:
     """A gang that a pool could not hold, each pool with all the parts that may be on it at once."""
-    for pool in {pool.name: pool for landing in found for pool in landing.pools}.values():
-        here = [landing.part for landing in found if pool in landing.pools]
-        if any(pods_of_the_best_node(env, part, pool) == 0 for part in here):
-            continue
+    for pool, here in _by_pool(found):
         needed = nodes_needed(env, here, pool)
-        if needed > pool.max_nodes:
+        if pool.max_nodes < needed < math.inf:  # a pod that fits on no node is a problem of its own
             largest = max(here, key=lambda part: nodes_needed(env, [part], pool))
             yield Problem(
                 f"{largest.at}.count",
@@ -227,4 +152,21 @@ def too_many(env: Environment, found: Sequence[Landing]) -> Iterator[Problem]:
                 f"is {pool.max_nodes}",
                 "a part of the gang would hold nodes and wait for the rest for ever",
                 f"Write a smaller count, or raise maxNodes of {pool.name} in the stack file",
+            )
+
+
+def _by_pool(found: Sequence[Landing]) -> Iterator[tuple[Pool, list[Part]]]:
+    for pool in {pool.name: pool for landing in found for pool in landing.pools}.values():
+        yield pool, [landing.part for landing in found if pool in landing.pools]
+
+
+def tight(env: Environment, found: Sequence[Landing]) -> Iterator[str]:
+    """What fits on paper and may wait for ever: pods that leave a node little for its kubelet and its agents."""
+    for pool, here in _by_pool(found):
+        needed = nodes_needed(env, here, pool, likely)
+        if needed > pool.max_nodes:
+            comes_to = "one pod fills it" if math.isinf(needed) else f"the job comes to {needed} of them"
+            yield (
+                f"{' and '.join(part.name for part in here)} may not fit on {pool.name}: kubelet and agents take a "
+                f"part of every node, and {comes_to}; if pods stay Pending, ask for less"
             )

@@ -5,8 +5,8 @@ from typing import Final
 
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, shown
-from spotproof.settings.job_parts import Part, is_capacity_key
-from spotproof.settings.landing import Landing
+from spotproof.settings.experiment.landing import Landing
+from spotproof.settings.experiment.parts import Part, is_capacity_key
 from spotproof.settings.near import one_of
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import (

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from spotproof.settings import job_names, job_selectors, landing
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, shown
-from spotproof.settings.experiment import KUBERAY, OPERATORS, Experiment
-from spotproof.settings.job_parts import HEAD, RAY_WORKERS, Part, parts_of
-from spotproof.settings.landing import Landing, landings
+from spotproof.settings.experiment import landing, names, selectors
+from spotproof.settings.experiment.fit import misfits, unknown_gpus
+from spotproof.settings.experiment.landing import Landing, Landings, landings
+from spotproof.settings.experiment.model import KUBERAY, OPERATORS, Experiment
+from spotproof.settings.experiment.parts import HEAD, RAY_WORKERS, Part, parts_of
 from spotproof.settings.near import near, one_of
 
 
@@ -21,15 +23,20 @@ class Case:
     env: Environment
     run: str
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The parts of the job."""
         return parts_of(self.experiment)
 
+    @cached_property
+    def landings(self) -> Landings:
+        """Where they land, and what stands in the way."""
+        return landings(self.experiment, self.env)
+
     @property
     def landed(self) -> list[Landing]:
         """Where they land."""
-        return landings(self.experiment, self.env).found
+        return self.landings.found
 
 
 def operator_recovers(case: Case) -> Iterator[Problem]:
@@ -166,10 +173,15 @@ def heads_stay(case: Case) -> Iterator[Problem]:
         )
 
 
-def pods_fit(case: Case) -> Iterator[Problem]:
-    """Every pod fits a node of every pool its role may run on, and the pools hold the whole gang."""
+def gpus_are_known(case: Case) -> Iterator[Problem]:
+    """Only what is a GPU can be looked for in a pool."""
     for part in case.parts:
-        yield from landing.unknown_gpus(part)
+        yield from unknown_gpus(part)
+
+
+def shared_memory_is_memory(case: Case) -> Iterator[Problem]:
+    """Shared memory is a part of the pod's own."""
+    for part in case.parts:
         resources = part.role.resources
         if resources.shm_size_gb > resources.memory_gib:
             yield Problem(
@@ -178,17 +190,19 @@ def pods_fit(case: Case) -> Iterator[Problem]:
                 "shared memory is a part of it, and the pod would be killed when it is used",
                 "Write less, or give the pod more memory",
             )
-    result = landings(case.experiment, case.env)
-    known = {part.at for part in case.parts if not list(landing.unknown_gpus(part))}
-    yield from (problem for problem in result.problems if problem.key in known)
-    said: set[str] = set()
-    for landed in result.found:
-        for pool in landed.pools:
-            for problem in landing.misfits(landed.part, pool, case.env):
-                if problem.key not in said and landed.part.at in known:
-                    yield problem
-                said.add(problem.key)
-    yield from landing.too_many(case.env, result.found)
+
+
+def pods_fit(case: Case) -> Iterator[Problem]:
+    """Every pod fits a node of every pool its role may run on, and the pools hold the whole gang."""
+    known = {part.at for part in case.parts if not any(unknown_gpus(part))}
+    yield from (problem for problem in case.landings.problems if problem.key in known)
+    first: dict[str, Problem] = {}
+    for landed in case.landed:
+        for pool in landed.pools if landed.part.at in known else ():
+            for problem in misfits(landed.part, pool, case.env):
+                first.setdefault(problem.key, problem)
+    yield from first.values()
+    yield from landing.too_many(case.env, case.landed)
 
 
 def an_eviction_can_be_survived(case: Case) -> Iterator[Problem]:
@@ -207,12 +221,12 @@ def an_eviction_can_be_survived(case: Case) -> Iterator[Problem]:
 
 def names_fit(case: Case) -> Iterator[Problem]:
     """Names of objects and pods, made of the run's and the roles' names."""
-    return job_names.problems(case.experiment, case.run)
+    return names.problems(case.experiment, case.run)
 
 
 def selectors_can_be_met(case: Case) -> Iterator[Problem]:
     """Extra selectors and tolerations against where the roles land."""
-    return job_selectors.problems(case.parts, case.landed, case.env)
+    return selectors.problems(case.parts, case.landed, case.env)
 
 
 CHECKS: Final[tuple[Callable[[Case], Iterator[Problem]], ...]] = (
@@ -222,6 +236,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Problem]], ...]] = (
     names_are_the_stacks,
     roles_are_the_operators,
     heads_stay,
+    gpus_are_known,
+    shared_memory_is_memory,
     pods_fit,
     an_eviction_can_be_survived,
     names_fit,

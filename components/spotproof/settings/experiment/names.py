@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from spotproof.settings.errors import Problem, shown
-from spotproof.settings.experiment import JOBSET, KUBERAY, Experiment
-from spotproof.settings.job_parts import Part, parts_of
+from spotproof.settings.experiment.model import JOBSET, KUBERAY, Experiment
+from spotproof.settings.experiment.parts import Part, parts_of
 
 RUN_NAME: Final = r"[a-z]([a-z0-9-]*[a-z0-9])?"
 POD_NAME_LIMIT: Final = 63

@@ -2,8 +2,6 @@
 
 import copy
 import json
-from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,52 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spotproof.settings import Environment, SettingsError, load_stack, read_stack_file, read_yaml
-from spotproof.settings.accelerator_names import is_slice, meant
-from spotproof.settings.experiment_load import load_experiment, workspace_of
+from spotproof.settings import SettingsError, read_yaml
+from spotproof.settings.experiment import workspace_of
 from spotproof.settings.stack_file import parse_yaml
-
-ROOT = Path(__file__).resolve().parents[3]
-TODAY = date(2026, 11, 20)
-
-
-@cache
-def stack(name: str) -> Environment:
-    return load_stack(read_stack_file(ROOT / "stacks" / f"Pulumi.{name}.yaml"), today=TODAY)
-
-
-def load(raw: object, env: Environment | None = None, stem: str = "train") -> Any:
-    return load_experiment(copy.deepcopy(raw), env or stack("aws-dev"), stem=stem, source="train.yaml")
-
-
-def problems(raw: object, env: Environment | None = None, stem: str = "train") -> dict[str, str]:
-    with pytest.raises(SettingsError) as caught:
-        load(raw, env, stem)
-    return {problem.key: str(problem) for problem in caught.value.problems}
-
-
-def role(**changes: object) -> dict[str, Any]:
-    return {"count": 2, "resources": {"cpus": 2, "ramRatio": 4}} | changes
-
-
-def asks(**resources: object) -> dict[str, Any]:
-    return role(resources={"cpus": 2, "ramRatio": 4} | resources)
-
-
-def gpu(**changes: object) -> dict[str, Any]:
-    return asks(accelerators={"gpu": {"count": 1} | changes})
-
-
-def experiment(worker: object = None, **spec: object) -> dict[str, Any]:
-    types = {"Worker": worker if worker is not None else role()}
-    return {"spec": {"operator": "jobset", "image": "train:1", "command": "python3 train.py", "types": types} | spec}
-
-
-def ray(worker: object = None, head: object = None, **spec: object) -> dict[str, Any]:
-    raw = experiment(worker, operator="kuberay", **spec)
-    raw["spec"]["types"]["Head"] = head if head is not None else {"resources": {"cpus": 1, "ramRatio": 2}}
-    return raw
-
+from tests.unit.settings.experiment.experiments import ROOT, asks, experiment, gpu, load, problems, ray, role, stack
 
 DOCUMENT = """
 spec:
@@ -139,7 +95,7 @@ REFUSED: list[tuple[object, str, str]] = [
     (experiment(role(resources={"cpus": 2})), f"{WORKER}.resources", "neither ramRatio nor memory"),
     (experiment(asks(shmSizeGb=4)), f"{WORKER}.resources.shmSizeGb", "Write shmSizeGB"),
     (experiment(asks(shmSizeGB=9)), f"{WORKER}.resources.shmSizeGB", "more than the pod's 8 GiB"),
-    (experiment(asks(extraSelectors={"cloud.google.com/gke-spot": True})), f'{WORKER}.resources.extraSelectors."cloud.google.com/gke-spot"', "in quotes"),
+    (experiment(asks(extraSelectors={"cloud.google.com/gke-spot": True})), f'{WORKER}.resources.extraSelectors."cloud.google.com/gke-spot"', 'gke-spot: "true"`, in quotes'),
     (experiment(asks(extraTolerations=[{"key": "a", "operator": "Exists", "value": "b"}])), f"{WORKER}.resources.extraTolerations[0]", "Remove the value"),
     (experiment(asks(extraTolerations=[{"key": "node.kubernetes.io/unreachable", "operator": "Exists"}])), f"{WORKER}.resources.extraTolerations[0].key", "short while"),
     (experiment(restartPolicy={"backoffLimit": -1}), "spec.restartPolicy.backoffLimit", "0 or more"),
@@ -163,7 +119,7 @@ REFUSED: list[tuple[object, str, str]] = [
     (experiment(gpu(product="Quadro-9000")), f"{WORKER}.resources.accelerators.gpu.product", "no GPU known here"),
     (experiment(gpu(type="mig-3g.40gb")), f"{WORKER}.resources.accelerators.gpu.type", "a slice of a GPU"),
     (experiment(gpu(type="nvidia-l4"), pool="t4-spot"), f"{WORKER}.resources.accelerators.gpu.type", "Write `type: nvidia-t4`"),
-    (experiment(asks(cpus=8), pool="cpu"), f"{WORKER}.resources.cpus", "largest node of pool cpu has 8"),
+    (experiment(asks(cpus=8), pool="cpu"), f"{WORKER}.resources.cpus", "largest node of pool cpu has 7.91 for pods"),
     (experiment(asks(ramRatio=16), pool="cpu"), f"{WORKER}.resources.ramRatio", "comes to 32 GiB"),
     (experiment(role(resources={"cpus": 1, "memory": 40}), pool="cpu"), f"{WORKER}.resources.memory", "comes to 40 GiB"),
     (experiment(gpu(product="A100")), WORKER, "no on-demand pool of this stack has room"),
@@ -208,73 +164,19 @@ def test_shape_and_cross_check_problems_come_together_in_the_order_of_the_file()
     ]
 
 
+@pytest.mark.parametrize("broken", [{"cpus": -3}, {"cpus": "many"}, {"ramRatio": None, "memory": -1}])
+def test_what_is_broken_is_not_judged_by_the_example_that_stands_in_for_it(broken: dict[str, Any]) -> None:
+    resources = {"cpus": 3, "ramRatio": 4, "shmSizeGB": 4, **broken}
+    asked = {key: value for key, value in resources.items() if value is not None}
+    (key,) = (key for key, value in broken.items() if value is not None)
+    assert list(problems(experiment(role(resources=asked), pool="cpu"))) == [f"{WORKER}.resources.{key}"]
+
+
 def test_an_operator_that_the_stack_has_switched_off_is_said() -> None:
     env = stack("aws-dev")
     off = env.operators.jobset.model_copy(update={"mode": "off"})
     env = env.model_copy(update={"operators": env.operators.model_copy(update={"jobset": off})})
     assert "`operators.jobset.mode: off`" in problems(experiment(), env)["spec.operator"]
-
-
-@pytest.mark.parametrize(("stem", "run"), [("train", "train"), ("My_Run 2", "my-run-2")])
-def test_a_run_without_a_name_is_called_like_its_file(stem: str, run: str) -> None:
-    assert load(experiment(), stem=stem).run == run
-
-
-def test_a_file_whose_name_is_none_asks_for_one() -> None:
-    assert "Write a name" in problems(experiment(), stem="2026-run")["name"]
-
-
-@pytest.mark.parametrize(("raw", "longest"), [(experiment(), 63 - len("-worker-0-1-abcde")), (ray(), 47)])
-def test_a_name_may_be_as_long_as_the_operator_takes(raw: dict[str, Any], longest: int) -> None:
-    assert load(raw, stem="n" * longest).run == "n" * longest
-    assert "name" in problems(raw, stem="n" * (longest + 1))
-
-
-def landed(raw: object, env: Environment | None = None) -> dict[str, list[str]]:
-    return {each.part.name: [pool.name for pool in each.pools] for each in load(raw, env).landed}
-
-
-def test_a_product_chooses_the_on_demand_pool() -> None:
-    prod = stack("aws-prod")
-    assert landed(experiment(gpu(product="NVIDIA-H100-80GB-HBM3")), prod) == {"worker": ["h100"]}
-    assert landed(experiment(gpu(product="A100")), prod) == {"worker": ["a100"]}
-
-
-def test_a_policy_is_all_of_its_tiers_in_order() -> None:
-    assert landed(experiment(gpu(), fallbackPolicy="a100"), stack("aws-prod")) == {
-        "worker": ["a100-spot-a", "a100-spot-b", "a100-spot-c", "a100"]
-    }
-
-
-def test_a_roles_own_pool_wins_and_the_others_move() -> None:
-    raw = experiment(types={"Worker": gpu(), "Loader": role(pool="cpu")}, fallbackPolicy="standard")
-    assert landed(raw) == {"worker": ["t4-spot", "t4"], "loader": ["cpu"]}
-
-
-def test_a_zone_that_every_tier_has_is_kept() -> None:
-    zone = {"topology.kubernetes.io/zone": "us-west-2a"}
-    part = load(experiment(gpu() | {"extraSelectors": zone}, fallbackPolicy="standard")).landed[0].part
-    assert part.other_selectors == zone
-
-
-NAMES = [
-    ("NVIDIA-A100-SXM4-80GB", ("nvidia-a100-80gb",)),
-    ("NVIDIA-A100-SXM4-40GB", ("nvidia-a100-40gb",)),
-    ("Tesla-V100-SXM2-16GB", ("nvidia-v100-16gb",)),
-    ("Tesla-T4", ("nvidia-t4",)),
-    ("NVIDIA-L4", ("nvidia-l4",)),
-    ("NVIDIA-L40S", ("nvidia-l40s",)),
-    ("NVIDIA-H100-80GB-HBM3", ("nvidia-h100-80gb",)),
-    ("nvidia-h200-141gb", ("nvidia-h200-141gb",)),
-    ("A100", ("nvidia-a100-40gb", "nvidia-a100-80gb")),
-    ("NVIDIA-A100-SXM4-20GB", ()),
-]
-
-
-@pytest.mark.parametrize(("name", "types"), NAMES)
-def test_nvidias_product_labels_mean_the_types_of_our_pools(name: str, types: tuple[str, ...]) -> None:
-    assert meant(name) == types
-    assert not is_slice(name)
 
 
 def test_the_only_workspace_need_not_be_named() -> None:

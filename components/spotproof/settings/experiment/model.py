@@ -92,7 +92,8 @@ class Resources(Settings):
     shm_size_gb: Annotated[float, Field(ge=0, le=65536)] = Field(
         default=0,
         alias="shmSizeGB",
-        description="Shared memory for data loaders, GiB, out of the pod's memory. 0: the container runtime's 64 MiB.",
+        description="Shared memory for data loaders, GiB, out of the pod's memory. 0: the container runtime's 64 MiB, "
+        "with kuberay as much as the pod has memory. Ray keeps its objects there, 30 % of the memory.",
         examples=[16],
     )
     accelerators: Accelerators | None = Field(
@@ -154,7 +155,9 @@ GroupName: TypeAlias = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_l
 class Group(Role):
     """One of several groups of Ray workers."""
 
-    name: GroupName = Field(description="Its name.", examples=["gpu-workers"])
+    name: GroupName = Field(
+        description="Its name as a DNS label without capitals and underscores.", examples=["gpu-workers"]
+    )
 
 
 def _shape(value: object) -> str:
@@ -200,7 +203,7 @@ class Spec(Settings):
         str | ListOf[Annotated[str, StringConstraints(max_length=32768)]], AfterValidator(_not_blank)
     ] = Field(
         description="What every role runs, with kuberay what is submitted: a line for a shell, or a list of words for "
-        "none.",
+        "none, where Kubernetes fills in `$(NAME)`.",
         examples=["python3 -u train.py"],
     )
     types: Annotated[dict[str, AnyRole], Field(min_length=1, max_length=20)] = Field(
@@ -234,8 +237,8 @@ class Experiment(Settings):
     )
     name: Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=47)] | None = Field(
         default=None,
-        description="The run's name, a DNS label. The same name resumes the same run, another one starts afresh. "
-        "Left out: the name of the file.",
+        description="The run's name as a DNS label without capitals and underscores. The same name resumes the "
+        "same run, another one starts afresh. Left out: the name of the file.",
         examples=["llama-7b"],
     )
     spec: Spec = Field(

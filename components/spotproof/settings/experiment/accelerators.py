@@ -1,7 +1,6 @@
 """By which names people know a GPU: NVIDIA's product labels, and the types of our pools."""
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from spotproof.settings.accelerators import MEMORY_GIB
@@ -39,8 +38,3 @@ def _is_memory(word: str) -> bool:
 def is_slice(name: str) -> bool:
     """Whether it is a part of a GPU (MIG), which no pool of ours offers."""
     return "mig" in _words(name) or re.search(r"\bmig|[0-9]g\.[0-9]+gb", name.lower()) is not None
-
-
-def names(kinds: Iterable[str]) -> str:
-    """Types as a sentence has them."""
-    return " or ".join(kinds)

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from spotproof.settings.environment import Environment, Workspace
 from spotproof.settings.errors import Problem, SettingsError, shown
-from spotproof.settings.experiment import Experiment
-from spotproof.settings.experiment_checks import CHECKS, Case
+from spotproof.settings.experiment.checks import CHECKS, Case
+from spotproof.settings.experiment.model import Experiment
+from spotproof.settings.experiment.names import run_name
 from spotproof.settings.explain import explain
-from spotproof.settings.job_names import run_name
 from spotproof.settings.load import ROUNDS
 from spotproof.settings.near import near, one_of
 from spotproof.settings.repair import repaired
@@ -52,6 +52,9 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 }
 """What such files hold elsewhere and means nothing here: key -> (what it would come to, what to do instead)."""
 
+SIZES: Final = ("cpus", "ramRatio", "memory", "shmSizeGB")
+"""Keys that are judged by what they come to together: where one is broken, the others cannot be."""
+
 
 def load_experiment(raw: object, env: Environment, *, stem: str, source: str = "") -> Case:
     """The experiment with the environment it can run in and its run name.
@@ -76,14 +79,15 @@ def load_experiment(raw: object, env: Environment, *, stem: str, source: str = "
 
 def _examined(raw: dict[str, object], env: Environment, stem: str) -> tuple[Case | None, list[Problem]]:
     """As settings.load does: what is broken is replaced by examples, so that the rest is cross-checked too."""
-    values, problems, replaced = _without_refused(raw)
+    values, problems = _without_refused(raw)
+    replaced: set[Path] = set()
     for _ in range(ROUNDS):
         try:
             experiment = Experiment.model_validate_json(json.dumps(values), by_alias=True, by_name=False)
         except ValidationError as error:
             problems += [each for each in explain(error, values, Experiment) if not touches(each.key, replaced)]
             values, broken = repaired(values, error, Experiment)
-            replaced |= broken
+            replaced |= broken | {(*path[:-1], key) for path in broken if path[-1] in SIZES for key in SIZES}
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, _unreadable(str(error))]
         else:
@@ -97,14 +101,14 @@ def _unreadable(reason: str) -> Problem:
     return Problem("the file", f"cannot be read ({shown(reason)})", "nothing can be rendered", "Write plain values")
 
 
-def _without_refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], set[Path]]:
+def _without_refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem]]:
     values: dict[str, object] = json.loads(json.dumps(raw, default=str))
     problems: list[Problem] = []
     for pattern, (consequence, remedy) in REFUSED.items():
         for holder, path in _holders(values, tuple(pattern.split("."))):
             del holder[path.rpartition(".")[2]]
             problems.append(Problem(path, "has no meaning here", consequence, remedy))
-    return values, problems, set()
+    return values, problems
 
 
 def _holders(here: Any, pattern: tuple[str, ...], at: str = "") -> Iterator[tuple[dict[str, Any], str]]:
