@@ -1,11 +1,12 @@
 """A whole environment on EKS."""
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import pulumi
 import pulumi_aws as aws
 
+from spotproof.clouds.arguments import EnvironmentArgs, environment_of
 from spotproof.clouds.aws.access import Access
 from spotproof.clouds.aws.checkpoints import CheckpointBucket
 from spotproof.clouds.aws.cluster import EksCluster
@@ -19,24 +20,18 @@ from spotproof.clouds.aws.pools import NodePoolArgs, OnDemandNodePool, SpotNodeP
 from spotproof.clouds.aws.service_linked_role import SpotServiceLinkedRole
 from spotproof.clouds.aws.workspace_identity import WorkspaceIdentity
 from spotproof.clouds.contract import GPU_PLUGIN, Cluster, Scheduling
+from spotproof.clouds.exports import common_exports
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.manifests.scheduling import placement
 from spotproof.manifests.workspaces import members_group, subject
 from spotproof.prices import Prices, load_prices
-from spotproof.settings import Environment, Pool, clock, load_environment
+from spotproof.settings import Environment, Pool
 from spotproof.settings.aws import Aws
 
 
-class EksEnvironmentArgs(TypedDict):
+class EksEnvironmentArgs(EnvironmentArgs):
     """Settings of an environment."""
-
-    environment: Any
-    """What a stack file holds under `spotproof:environment`: a mapping with the same keys, or an `Environment`."""
-    prices: NotRequired[Any]
-    """A `Prices`. Default: the dated table of this release."""
-    today: NotRequired[Any]
-    """The `date` against which Kubernetes support is judged where `environment` is a mapping. Default: today."""
 
 
 class Place(TypedDict):
@@ -61,7 +56,7 @@ class EksEnvironment(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: EksEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        self.settings = env = _settings(args)
+        self.settings = env = environment_of(args)
         here = env.provided_by(Aws)
         props = {"region": here.region, "accountId": here.account_id, "cluster": cluster_name(name)}
         super().__init__("spotproof:aws:EksEnvironment", name, props, opts)
@@ -283,28 +278,14 @@ class _Assembly:
     def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:
         return {
             "clusterName": self.names.cluster,
-            "region": self.names.region,
             "configureKubectl": f"aws eks update-kubeconfig --region {self.names.region} --name {self.names.cluster}",
-            "checkpointUri": store.uri,
-            "pools": [pool.name for pool in self.env.pools],
-            "fallbackPolicies": [policy.name for policy in self.env.fallback_policies],
-            "workspaces": {
-                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{store.prefix(one.namespace)}/"}
-                for one in self.env.workspaces
-            },
+            **common_exports(self.env, store),
         }
 
 
 def build(name: str, environment: Environment, prices: Prices) -> Cluster:
     """The environment of a stack, for `clouds.registry`."""
     return EksEnvironment(name, {"environment": environment, "prices": prices}).cluster
-
-
-def _settings(args: EksEnvironmentArgs) -> Environment:
-    given = args["environment"]
-    if isinstance(given, Environment):
-        return given
-    return load_environment(given, today=args.get("today") or clock.today())
 
 
 def _pool_args(pool: Pool, common: dict[str, Any]) -> NodePoolArgs:

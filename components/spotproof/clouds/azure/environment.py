@@ -1,11 +1,12 @@
 """A whole environment on AKS."""
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import pulumi
 import pulumi_azure_native as azure
 
+from spotproof.clouds.arguments import EnvironmentArgs, environment_of
 from spotproof.clouds.azure.access import Access
 from spotproof.clouds.azure.agent_pools import AgentPoolArgs, OnDemandAgentPool, SpotAgentPool
 from spotproof.clouds.azure.checkpoints import CheckpointContainers
@@ -17,12 +18,13 @@ from spotproof.clouds.azure.placing import SYSTEM
 from spotproof.clouds.azure.pools import NodePoolArgs, OnDemandNodePool, SpotNodePool
 from spotproof.clouds.azure.workspace_identity import WorkspaceIdentity
 from spotproof.clouds.contract import Cluster, Scheduling
+from spotproof.clouds.exports import common_exports
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.manifests.scheduling import placement
 from spotproof.manifests.workspaces import subject
 from spotproof.prices import Prices, load_prices
-from spotproof.settings import Environment, Pool, clock, load_environment
+from spotproof.settings import Environment, Pool
 from spotproof.settings.azure import Azure
 from spotproof.settings.azure.pool_checks import AUTO_PROVISIONING, CLASSIC, uses_cluster_autoscaler
 from spotproof.vocabulary import AKS_SPOT_TAINT
@@ -31,15 +33,8 @@ CLIENT_ID = "azure.workload.identity/client-id"
 """Annotation of a service account: which identity its pods become."""
 
 
-class AksEnvironmentArgs(TypedDict):
+class AksEnvironmentArgs(EnvironmentArgs):
     """Settings of an environment."""
-
-    environment: Any
-    """What a stack file holds under `spotproof:environment`: a mapping with the same keys, or an `Environment`."""
-    prices: NotRequired[Any]
-    """A `Prices`. Default: the dated table of this release."""
-    today: NotRequired[Any]
-    """The `date` against which Kubernetes support is judged where `environment` is a mapping. Default: today."""
 
 
 class Place(TypedDict):
@@ -65,7 +60,7 @@ class AksEnvironment(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: AksEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        self.settings = env = _settings(args)
+        self.settings = env = environment_of(args)
         here = env.provided_by(Azure)
         props = {"location": here.location, "subscriptionId": here.subscription_id, "cluster": cluster_name(name)}
         super().__init__("spotproof:azure:AksEnvironment", name, props, opts)
@@ -277,25 +272,11 @@ class _Assembly:
         return {
             "clusterName": cluster,
             "resourceGroup": group,
-            "location": self.names.location,
             "configureKubectl": f"{fetch} && kubelogin convert-kubeconfig -l azurecli",
-            "checkpointUri": store.uri,
-            "pools": [pool.name for pool in self.env.pools],
-            "fallbackPolicies": [policy.name for policy in self.env.fallback_policies],
-            "workspaces": {
-                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{store.prefix(one.namespace)}/"}
-                for one in self.env.workspaces
-            },
+            **common_exports(self.env, store),
         }
 
 
 def build(name: str, environment: Environment, prices: Prices) -> Cluster:
     """The environment of a stack, for `clouds.registry`."""
     return AksEnvironment(name, {"environment": environment, "prices": prices}).cluster
-
-
-def _settings(args: AksEnvironmentArgs) -> Environment:
-    given = args["environment"]
-    if isinstance(given, Environment):
-        return given
-    return load_environment(given, today=args.get("today") or clock.today())

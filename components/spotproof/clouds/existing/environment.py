@@ -1,19 +1,21 @@
 """A whole environment on a cluster that somebody else made."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Final, NotRequired
 
 import pulumi
 import pulumi_kubernetes as k8s
 
+from spotproof.clouds.arguments import EnvironmentArgs, environment_of
 from spotproof.clouds.contract import Cluster, Scheduling
 from spotproof.clouds.existing.names import checkpoint_store, cluster_identifier
+from spotproof.clouds.exports import common_exports
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.manifests.scheduling import Placement, placement
 from spotproof.manifests.workspaces import Subject, subject
 from spotproof.prices import Prices, load_prices
-from spotproof.settings import Environment, Pool, clock, load_environment
+from spotproof.settings import Environment, Pool
 from spotproof.settings.existing import Existing
 from spotproof.settings.existing.checks import PERSON, spot_mark
 from spotproof.vocabulary import SPOT_SELECTORS
@@ -24,18 +26,12 @@ TWO_KUBECONFIGS: Final = (
 )
 
 
-class ExistingEnvironmentArgs(TypedDict):
+class ExistingEnvironmentArgs(EnvironmentArgs):
     """Settings of an environment."""
 
-    environment: Any
-    """What a stack file holds under `spotproof:environment`: a mapping with the same keys, or an `Environment`."""
     kubeconfig: NotRequired[pulumi.Input[str]]
     """A whole kubeconfig, as text. Default: the encrypted key `spotproof:kubeconfig`, `provider.kubeconfig`, or what
     kubectl would read."""
-    prices: NotRequired[Any]
-    """A `Prices`. Default: the dated table of this release."""
-    today: NotRequired[Any]
-    """The `date` against which Kubernetes support is judged where `environment` is a mapping. Default: today."""
 
 
 class ExistingEnvironment(pulumi.ComponentResource):
@@ -52,9 +48,7 @@ class ExistingEnvironment(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: ExistingEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        given = args["environment"]
-        is_checked = isinstance(given, Environment)
-        self.settings = env = given if is_checked else load_environment(given, today=args.get("today") or clock.today())
+        self.settings = env = environment_of(args)
         here = env.provided_by(Existing)
         super().__init__("spotproof:existing:ExistingEnvironment", name, {"cluster": here.name}, opts)
         provider = k8s.Provider(
@@ -129,15 +123,8 @@ class _Assembly:
         here = self.env.provided_by(Existing)
         return {
             "clusterName": here.name,
-            "region": here.place,
             "configureKubectl": f"kubectl config use-context {here.context}",
-            "checkpointUri": store.uri,
-            "pools": [pool.name for pool in self.env.pools],
-            "fallbackPolicies": [policy.name for policy in self.env.fallback_policies],
-            "workspaces": {
-                one.namespace: {"serviceAccount": one.service_account, "checkpoints": f"{store.prefix(one.namespace)}/"}
-                for one in self.env.workspaces
-            },
+            **common_exports(self.env, store),
         }
 
 

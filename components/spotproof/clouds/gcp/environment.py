@@ -228,7 +228,6 @@ class _Assembly:
         names = self.names
         return {
             "clusterName": names.cluster,
-            "region": names.region,
             "configureKubectl": f"gcloud container clusters get-credentials {names.cluster} "
             f"--location {names.region} --project {names.project} --dns-endpoint",
             **common_exports(self.env, store),
