@@ -1,6 +1,7 @@
 """One environment, whole: what a stack file holds under `spotproof:environment`."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypeVar, Union
 
 from pydantic import Field, StringConstraints
 
@@ -65,7 +66,9 @@ class Logs(Settings):
     """Control plane and container logs: a dead attempt's logs outlive its pods."""
 
     retain_days: RetainDays = Field(
-        default=30, description="Days in CloudWatch; one of the values CloudWatch takes.", examples=[30]
+        default=30,
+        description="How many days they are kept: on AWS one of the values CloudWatch takes, on Azure 30 to 730.",
+        examples=[30],
     )
 
 
@@ -131,6 +134,9 @@ class Workspace(Settings):
 
 class Environment(Settings):
     """A cluster with its pools, operators, checkpoints, workspaces and fallback policies."""
+
+    cloud_examples: ClassVar[Mapping[str, object]] = {}
+    """Examples that are others on this cloud, as in `Provider.examples`."""
 
     provider: AnyProvider = Field(
         description="The cloud, where in it, and whose account.",

@@ -30,6 +30,10 @@ ROUNDS: Final = 4
 """A replaced part can uncover another, as a union does; no file was seen that needed more than three."""
 
 
+AT_A_NAME: Final = 3
+"""Parts of a path as long as `pools[0].name`."""
+
+
 def load_environment(raw: object, *, today: date, source: str = "") -> Environment:
     """The environment of `spotproof:environment`, complete and cross-checked.
 
@@ -70,7 +74,7 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
     """
     if not isinstance(raw, dict):
         return None, [wrong_environment(raw)]
-    values, problems, replaced = refused(raw)
+    values, problems, replaced, unjudged = refused(raw)
     cloud = cloud_of(values)
     model = _model(cloud)
     for _ in range(ROUNDS):
@@ -83,10 +87,14 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
             problems += [found for found in explain(error, values, model) if not _touches(found, replaced)]
             values, broken = repaired(values, error, model)
             replaced |= broken
+            if any(path[0] == "pools" and (len(path) < AT_A_NAME or path[-1] == "name") for path in broken):
+                unjudged.add(("fallbackPolicies",))  # their tiers name pools that are not known now
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, unreadable(str(error))]
         else:
-            problems += [found for found in _cross_checks(environment, today) if not _touches(found, replaced)]
+            problems += [
+                found for found in _cross_checks(environment, today) if not _touches(found, replaced | unjudged)
+            ]
             return environment, problems
     return None, problems
 
@@ -102,7 +110,9 @@ def _model(cloud: str) -> type[Environment]:
     provider = PROVIDERS[cloud]
     field = Environment.model_fields["provider"]
     narrowed = (provider, Field(description=field.description, examples=[example_provider(cloud)]))
-    return create_model("Environment", __base__=Environment, provider=narrowed)
+    model = create_model("Environment", __base__=Environment, provider=narrowed)
+    model.cloud_examples = provider.examples
+    return model
 
 
 def _cross_checks(env: Environment, today: date) -> Iterator[Problem]:
