@@ -152,6 +152,12 @@ def test_determineds_fragment_becomes_its_pool(golden: Callable[[str, object], N
 
 PROTECTED = {
     "aws-prod": {"aws:eks/cluster:Cluster", "aws:kms/key:Key", "aws:s3/bucket:Bucket"},
+    "azure-prod": {
+        "azure-native:containerservice:ManagedCluster",
+        "azure-native:resources:ResourceGroup",
+        "azure-native:storage:BlobContainer",
+        "azure-native:storage:StorageAccount",
+    },
     "gcp-prod": {"gcp:container/cluster:Cluster", "gcp:storage/bucket:Bucket"},
 }
 
