@@ -13,7 +13,7 @@ from spotproof.vocabulary import ON_DEMAND, SPOT
 
 # A line is what is paid for, two amounts of 12 and 14 columns and their marks.
 AMOUNTS: Final = 30
-WIDEST: Final = 49
+USUAL: Final = 42
 NARROWEST: Final = 16
 
 
@@ -53,7 +53,8 @@ class CostEstimate:
         return list(self._lines(width))
 
     def _lines(self, width: int) -> Iterator[str]:
-        column = max(NARROWEST, min(WIDEST, width - AMOUNTS))
+        longest = max((len(line.what) for line in self._amounts()), default=0) + 1
+        column = max(NARROWEST, min(max(USUAL, longest), width - AMOUNTS))
         if self.idle or self.pools:
             beside = f"   {'on-demand':>14}" if self.pools else ""
             yield f"{'':<{column}}{'USD/h':>12}{beside}"

@@ -69,7 +69,7 @@ def _parts(preview: Preview, width: int) -> Iterator[RenderableType]:
     )
     yield from _policies(preview, width)
     if preview.cost is not None:
-        yield from _section("Cost", [Text(f"  {line}") for line in preview.cost.lines(min(width, 81) - 2)])
+        yield from _section("Cost", [Text(f"  {line}") for line in preview.cost.lines(width - 2)])
     yield from _section("Quotas", [line for quota in preview.quotas for line in _quota(str(quota), width)])
     yield Text()
     yield Text(verdict(preview), style="bold red" if preview.failed else "bold green")

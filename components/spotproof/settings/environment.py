@@ -1,6 +1,7 @@
 """One environment, whole: what a stack file holds under `spotproof:environment`."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypeVar, Union
 
 from pydantic import Field, StringConstraints
 
@@ -135,6 +136,9 @@ class Workspace(Settings):
 
 class Environment(Settings):
     """A cluster with its pools, operators, checkpoints, workspaces and fallback policies."""
+
+    cloud_examples: ClassVar[Mapping[str, object]] = {}
+    """Examples that are others on this cloud, as in `Provider.examples`."""
 
     provider: AnyProvider = Field(
         description="The cloud, where in it, and whose account.",

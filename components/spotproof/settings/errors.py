@@ -20,7 +20,7 @@ class Problem:
 
     def __str__(self) -> str:
         """One sentence each for what is wrong, what would happen and what to write."""
-        return f"{self.key}: {self.what}; {self.consequence}. {self.remedy}."
+        return _printable(f"{self.key}: {self.what}; {self.consequence}. {self.remedy}.")
 
 
 class SettingsError(ValueError):
@@ -44,5 +44,10 @@ def shown(value: object, limit: int = 60) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
         text = f"a {type(value).__name__}"
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = _printable(text)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would obey or lay out: names and values of a file are in these sentences."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

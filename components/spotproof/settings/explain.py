@@ -8,9 +8,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, shown
 from spotproof.settings.near import near, one_of
-from spotproof.settings.walk import Path, cleaned, field_at, siblings, value_at, written
+from spotproof.settings.walk import Path, cleaned, field_at, pattern, siblings, value_at, written
 
 KINDS: Final = {
     "bool_type": "true or false",
@@ -25,16 +26,18 @@ KINDS: Final = {
     "model_attributes_type": "a mapping",
 }
 LIMITS: Final = {
-    "greater_than": "more than {gt:g}",
-    "greater_than_equal": "{ge:g} or more",
-    "less_than": "less than {lt:g}",
-    "less_than_equal": "{le:g} or less",
-    "string_too_long": "at most {max_length} characters",
-    "string_too_short": "at least {min_length} characters",
-    "too_long": "at most {max_length} of them",
-    "too_short": "at least {min_length} of them",
+    "greater_than": "more than {gt:g} is possible",
+    "greater_than_equal": "{ge:g} or more is possible",
+    "less_than": "less than {lt:g} is possible",
+    "less_than_equal": "{le:g} or less is possible",
+    "string_too_long": "at most {max_length} characters are possible",
+    "string_too_short": "it may not be empty",
+    "too_long": "at most {max_length} of them are possible",
+    "too_short": "at least {min_length} of them {verb} needed",
 }
 THREE_PARTS = 3
+OF_A_KEY: Final = "[key]"
+"""How pydantic ends the place of an error that is in a key of a mapping, not in its value."""
 
 
 def explain(error: ValidationError, values: object, model: type[BaseModel]) -> Iterator[Problem]:
@@ -50,11 +53,11 @@ def explain(error: ValidationError, values: object, model: type[BaseModel]) -> I
         (*path[:-1], _meant(path, model)) for path, details in at.items() if details[0]["type"] == "extra_forbidden"
     }
     for path, details in at.items():
-        inner = [other for other in at if len(other) > len(path) and other[: len(path)] == path]
-        hollow = inner and (len(details) > 1 or details[0]["type"] == "too_short")
-        if hollow or (details[0]["type"] == "missing" and path in meant):
+        inner = any(len(other) > len(path) and other[: len(path)] == path for other in at)
+        if inner or (details[0]["type"] == "missing" and path in meant):
             continue
-        yield _problem(path, details, values, model)
+        in_a_key = details[0]["loc"][-1] == OF_A_KEY
+        yield _name(path, details[0], model) if in_a_key else _problem(path, details, values, model)
 
 
 def _meant(path: Path, model: type[BaseModel]) -> str | None:
@@ -77,6 +80,16 @@ def _problem(path: Path, details: list[Mapping[str, Any]], values: object, model
             return Problem(key, "has a key that is not text", "it would name nothing", "Put the key in quotes")
         case _:
             return _wrong(key, value, details, path, model)
+
+
+def _name(path: Path, detail: Mapping[str, Any], model: type[BaseModel]) -> Problem:
+    """A key of the user's own, as a tag's, that cannot be one."""
+    limit = LIMITS.get(str(detail["type"]))
+    told = limit.format(**detail["ctx"]) if limit else "it does not have the form of one"
+    what = f"has {shown(path[-1])} as a key of {len(str(path[-1]))} characters, and {told}"
+    field = field_at(model, path)
+    example = f"Write a name as in {yaml_flow(field.examples[0])}" if field and field.examples else "Write another name"
+    return Problem(written(path[:-1]), what, "what it names would be refused", example)
 
 
 def _unknown(path: Path, model: type[BaseModel]) -> Problem:
@@ -112,18 +125,18 @@ def _expected(detail: Mapping[str, Any]) -> list[str]:
 
 
 def _wrong(key: str, value: object, details: list[Mapping[str, Any]], path: Path, model: type[BaseModel]) -> Problem:
-    detail = details[0]
+    detail = next((detail for detail in details if detail["type"] in LIMITS), details[0])  # its branch fits the type
     kind, context = str(detail["type"]), detail.get("ctx", {})
     field = field_at(model, path)
     meaning = _meaning(field)
     if kind in LIMITS:
-        wanted = LIMITS[kind].format(**context)
+        wanted = LIMITS[kind].format(**context, verb="is" if context.get("min_length") == 1 else "are")
         beyond = f"nothing else works here ({meaning})" if meaning else "nothing else works here"
-        return Problem(key, f"is {shown(value)}, {wanted} is possible", beyond, f"Write {_example(path, model)}")
+        return Problem(key, f"is {shown(value)}, {wanted}", beyond, f"Write {_example(path, model)}")
     remedy = f"Write {_example(path, model)}"
     if kind == "string_pattern_mismatch":
         what = f"is {shown(value)}, which does not have this setting's form"
-        return Problem(key, what, f"it would be refused later ({meaning})", remedy)
+        return Problem(key, what, f"it would be refused later ({_meaning(field, '[.:;] ')})", remedy)
     what = f"is {shown(value)}, {KINDS.get(kind, 'something else')} is needed"
     if kind == "string_type" and isinstance(value, bool) and isinstance(path[-1], str):
         remedy = f'Write `{path[-1]}: "{shown(value)}"`'
@@ -136,9 +149,14 @@ def _example(path: Path, model: type[BaseModel]) -> str:
     name = next((part for part in reversed(path) if isinstance(part, str)), "it")
     if field is None or not field.examples:
         return f"a value for {name}"
-    example = field.examples[0]
+    of_this_cloud = model.cloud_examples if issubclass(model, Environment) else {}
+    example = of_this_cloud.get(pattern(path), field.examples[0])
     if path and isinstance(path[-1], int) and isinstance(example, list) and example:
-        return f"as in {yaml_flow(example[0])}"
+        return f"it as in {yaml_flow(example[0])}"
+    if (
+        path and isinstance(path[-1], int) and not isinstance(example, Mapping)
+    ):  # an item where the setting may be a list
+        return f"a value for {name}"
     if isinstance(example, Mapping) and example and name != (field.alias or name):  # a key of the user's own
         example = next(iter(example.values()))
     return f"`{name if name.isprintable() else shown(name)}: {yaml_flow(example)}`"
@@ -158,7 +176,7 @@ def yaml_flow(value: object) -> str:
     return json.dumps(value)
 
 
-def _meaning(field: FieldInfo | None) -> str:
+def _meaning(field: FieldInfo | None, ends: str = "[.,:;] ") -> str:
     """The first clause of a field's description, as part of a sentence."""
-    words = re.split(r"[.,:;] ", field.description or "")[0].rstrip(".") if field else ""
-    return words[:1].lower() + words[1:] if words[1:2].islower() else words
+    words = re.split(ends, field.description or "")[0].rstrip(".") if field else ""
+    return words[:1].lower() + words[1:] if words[1:2].islower() or words.startswith("A ") else words

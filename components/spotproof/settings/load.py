@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
 from datetime import date
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field, ValidationError, create_model
 
@@ -30,6 +29,10 @@ from spotproof.settings.walk import Path, parts, position, touches
 
 ROUNDS: Final = 4
 """A replaced part can uncover another, as a union does; no file was seen that needed more than three."""
+
+
+AT_A_NAME: Final = 3
+"""Parts of a path as long as `pools[0].name`."""
 
 
 def load_environment(raw: object, *, today: date, source: str = "") -> Environment:
@@ -73,7 +76,7 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
     """
     if not isinstance(raw, dict):
         return None, [wrong_environment(raw)]
-    values, problems, replaced = refused(raw)
+    values, problems, replaced, unjudged = refused(raw)
     cloud = cloud_of(values)
     model = _model(cloud)
     for _ in range(ROUNDS):
@@ -86,11 +89,13 @@ def _examined(raw: object, today: date) -> tuple[Environment | None, list[Proble
             problems += [found for found in explain(error, values, model) if not _touches(found, replaced)]
             values, broken = repaired(values, error, model)
             replaced |= broken
+            if any(path[0] == "pools" and (len(path) < AT_A_NAME or path[-1] == "name") for path in broken):
+                unjudged.add(("fallbackPolicies",))  # their tiers name pools that are not known now
         except (ValueError, TypeError, RecursionError) as error:
             return None, [*problems, unreadable(str(error))]
         else:
             found = _cross_checks(environment, today, of_the_cloud=names_a_cloud(raw))
-            problems += [problem for problem in found if not _touches(problem, replaced)]
+            problems += [problem for problem in found if not _touches(problem, replaced | unjudged)]
             return environment, problems
     return None, problems
 
@@ -105,13 +110,10 @@ def _model(cloud: str) -> type[Environment]:
     """The environment with the provider of one cloud: what is wrong is then said of its fields, not of a union's."""
     provider = PROVIDERS[cloud]
     field = Environment.model_fields["provider"]
-    narrowed = Field(description=field.description, examples=[example_provider(cloud)])
-    fields: dict[str, Any] = {"provider": (provider, narrowed)}
-    if not provider.makes_nodes:
-        pools = copy(Environment.model_fields["pools"])
-        pools.examples = [[{"name": "cpu", "capacity": "on-demand", "maxNodes": 8}]]
-        fields["pools"] = (pools.annotation, pools)
-    return create_model("Environment", __base__=Environment, **fields)
+    narrowed = (provider, Field(description=field.description, examples=[example_provider(cloud)]))
+    model = create_model("Environment", __base__=Environment, provider=narrowed)
+    model.cloud_examples = provider.examples
+    return model
 
 
 def _cross_checks(env: Environment, today: date, *, of_the_cloud: bool) -> Iterator[Problem]:

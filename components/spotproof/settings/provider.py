@@ -40,6 +40,8 @@ class Provider(Settings):
     """IPv4 ranges that a network of ours must not overlap -> whose they are."""
     versions: ClassVar[Mapping[str, "Support"]] = {}
     """Kubernetes versions and the end of their support; empty: nobody here can say."""
+    examples: ClassVar[Mapping[str, object]] = {}
+    """What errors suggest for settings whose values only one cloud has, as `pools[].zones`, instead of AWS's."""
     default_types: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Instance types of the default pools, `cpu` and `gpu`."""
 

@@ -7,14 +7,25 @@ from spotproof.settings.errors import Problem, shown
 from spotproof.settings.near import near, one_of
 from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.scope import out_of_scope
+from spotproof.settings.stack_file import join
 from spotproof.settings.walk import Path, by_alias
 
 ENVIRONMENT_KEY: Final = "spotproof:environment"
 EXAMPLE_PROVIDER: Final = {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}
 EXAMPLE: Final = f"{{provider: {shown(EXAMPLE_PROVIDER, 200)}, spot: true}}"
 
-OF_THE_CLOUD: Final = ("provider", "pools", "network", "logs", "access", "controlPlane")
-"""What is right for one cloud (instance types, zones) is wrong for another: of these only the shape is judged."""
+OF_THE_CLOUD: Final = (
+    "pools",
+    "network",
+    "logs",
+    "access",
+    "controlPlane",
+    "workspaces",
+    "operators",
+    "tags",
+    "kubernetesVersion",
+)
+"""What is right for one cloud (instance types, people) is wrong for another: of these only the shape is judged."""
 
 
 def cloud_of(raw: Mapping[str, object]) -> str:
@@ -36,16 +47,21 @@ def example_provider(cloud: str) -> dict[str, object]:
     return {name: field.examples[0] for name, field in fields.items() if field.is_required() and field.examples}
 
 
-def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], set[Path]]:
-    """Settings that can be looked at further, what was refused in them, and the paths that were replaced for that."""
-    values, problems, replaced = dict(raw), list[Problem](), set[Path]()
+def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], set[Path], set[Path]]:
+    """Settings that can be looked at further, and what was refused in them.
+
+    Then the paths that were replaced for that, and those whose values nobody can judge, as no cloud is known.
+    """
+    values, problems, replaced, unjudged = dict(raw), list[Problem](), set[Path](), set[Path]()
     provider = raw.get("provider")
     cloud = provider.get("cloud") if isinstance(provider, dict) else None
-    if isinstance(cloud, str) and cloud not in PROVIDERS:
-        problems.append(_cloud(cloud))
-        values["provider"] = dict(EXAMPLE_PROVIDER)
-        replaced |= {(key,) for key in OF_THE_CLOUD}
-    elif isinstance(cloud, str):
+    if not isinstance(cloud, str) or cloud not in PROVIDERS:
+        unjudged |= {(key,) for key in OF_THE_CLOUD}
+        if isinstance(provider, dict):
+            problems += _cloud(provider)
+            values["provider"] = dict(EXAMPLE_PROVIDER)
+            replaced.add(("provider",))
+    else:
         for path, problem in out_of_scope(raw, cloud, PROVIDERS[cloud]):
             problems.append(problem)
             replaced.add(path)
@@ -64,16 +80,26 @@ def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], s
         problems += found
         values["operators"] = {**operators, "fallback": {"mode": "off"}}
         replaced.add(("operators", "fallback"))
-    return values, problems, replaced
+    return values, problems, replaced, unjudged
 
 
-def _cloud(cloud: str) -> Problem:
-    guess = near(cloud, PROVIDERS)
-    return Problem(
+def _cloud(provider: Mapping[str, object]) -> Iterator[Problem]:
+    """What is wrong with `cloud`, and the keys beside it that no cloud has."""
+    known = list(dict.fromkeys(name for model in PROVIDERS.values() for name in by_alias(model)))
+    meant = {key: near(key, known) for key in provider if key not in known}
+    for key, guess in meant.items():
+        remedy = f"Write {guess}" if guess else f"Known here: {', '.join(known)}"
+        yield Problem(join("provider", key), "is not a setting", "it would have no effect", remedy)
+    if "cloud" in meant.values():
+        return
+    cloud = provider.get("cloud")
+    guess = near(cloud, PROVIDERS) if isinstance(cloud, str) else None
+    fits = [word for word in PROVIDERS if example_provider(word).keys() - provider.keys() <= {"cloud"}]
+    yield Problem(
         "provider.cloud",
-        f"is {shown(cloud)}, and there is no such cloud",
+        f"is {shown(cloud)}, and there is no such cloud" if "cloud" in provider else "is missing",
         "nothing could be built",
-        f"Write `cloud: {guess or one_of(PROVIDERS)}`",
+        f"Write `cloud: {guess or one_of(fits or PROVIDERS)}`",
     )
 
 

@@ -17,6 +17,8 @@ from spotproof.settings.errors import Problem, SettingsError, shown
 TYPE_PREFIX = "tag:yaml.org,2002:"
 MAX_NODES = 50_000
 """More values than any environment has; aliases of aliases grow without bound otherwise."""
+MAX_KEY = 60
+"""Characters of a key that an error repeats whole."""
 
 
 def read_stack_file(path: Path) -> dict[str, object]:
@@ -142,6 +144,13 @@ def _mapping_problems(node: MappingNode, path: str, above: tuple[Node, ...], see
         key = str(key_node.value)
         at = join(path, key)
         yield from _text_problems(key, at)
+        if _tag(key_node) == "merge":
+            yield Problem(
+                at,
+                "is a merge key, which belongs to YAML 1.1",
+                "some programs would read what it names, and others would not",
+                "Write the settings out, or repeat single values by `*name`",
+            )
         if key in lines:
             yield Problem(
                 at,
@@ -211,5 +220,5 @@ def _scalar(node: ScalarNode) -> object:
 
 def join(path: str, key: str) -> str:
     """A key below a path, quoted where its own characters would read as a path."""
-    plain = key if key and all(c.isalnum() or c in "-_:/" for c in key) else shown(key)
+    plain = key if 0 < len(key) <= MAX_KEY and all(c.isalnum() or c in "-_:/" for c in key) else shown(key)
     return f"{path}.{plain}" if path else plain

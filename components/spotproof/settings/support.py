@@ -45,7 +45,7 @@ def problems(env: "Environment", today: date) -> Iterator[Problem]:
         yield Problem(
             KEY,
             f"is {version}, which is newer than {NEWEST}",
-            "operators and Karpenter of this release do not support it, and nodes may not join",
+            "what this release installs does not support it, and nodes may not join",
             f'Write `{KEY}: "{NEWEST}"`',
         )
     else:

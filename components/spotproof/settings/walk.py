@@ -1,5 +1,6 @@
 """Paths into what the user wrote, and the model field each belongs to."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, get_args, get_origin
@@ -20,10 +21,16 @@ def written(path: Sequence[str | int]) -> str:
     return text
 
 
+def pattern(path: Path) -> str:
+    """The list or setting that a path leads to or into, with `[]` for every item above it: `pools[].zones`."""
+    own = path[: max((at + 1 for at, part in enumerate(path) if isinstance(part, str)), default=0)]
+    return "".join("[]" if isinstance(part, int) else f".{part}" for part in own).removeprefix(".")
+
+
 def parts(key: str) -> Path:
     """The path of a key as `written` gives it."""
-    found = re.findall(r"\[(\d+)\]|([^.\[\]]+)", key)
-    return tuple(int(index) if index else name for index, name in found)
+    found = re.findall(r'\[(\d+)\]|("(?:[^"\\]|\\.)*")|([^.\[\]]+)', key)
+    return tuple(int(index) if index else json.loads(quoted) if quoted else name for index, quoted, name in found)
 
 
 def cleaned(loc: Sequence[str | int], values: object, *, keep_last: bool) -> Path:

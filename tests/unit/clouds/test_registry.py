@@ -25,7 +25,11 @@ def test_no_cloud_is_loaded_before_it_is_built() -> None:
 SDKS = {"aws": "pulumi_aws", "gcp": "pulumi_gcp", "azure": "pulumi_azure_native"}
 
 
-@pytest.mark.parametrize("stack", STACKS)
+LARGEST = [stack for stack in STACKS if stack.endswith("-prod")]
+"""One of each cloud: a process of its own has to load that cloud's SDK."""
+
+
+@pytest.mark.parametrize("stack", LARGEST)
 def test_a_stack_loads_no_sdk_but_its_own_clouds(stack: str) -> None:
     code = (
         "import sys; from tests.stacks.runs import preview_of; "

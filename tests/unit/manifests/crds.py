@@ -1,6 +1,7 @@
 """Judges objects as the API server does by a CRD's schema, and refuses what it would silently prune."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ def schema_of(crd: Mapping[str, Any]) -> dict[str, Any]:
     return closed(versions[0]["schema"]["openAPIV3Schema"])
 
 
+@cache
 def read_crd(path: Path) -> dict[str, Any]:
+    """A definition as it was published; cached, as reading one takes up to two seconds and every test only reads it."""
     return YAML(typ="safe", pure=True).load(path)
 
 

@@ -97,7 +97,27 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"operators": {"fallback": {"mode": "install"}}}, "operators.fallback.mode", "not yet available"),
     ({"operators": {"fallback": {"image": "x@sha256:0"}}}, "operators.fallback.image", "not yet available"),
     ({"tags": {"aws:owner": "me"}}, "tags.aws:owner", "AWS"),
-    ({"tags": {"karpenter.sh/nodepool": "me"}}, "tags.karpenter.sh/nodepool", "Karpenter"),
+    ({"tags": {"karpenter.sh/nodepool": "me"}}, 'tags."karpenter.sh/nodepool"', "Karpenter"),
+    ({"tags": {"${owner}": "me"}}, 'tags."${owner}"', "no tag of AWS"),
+    ({"tags": {"owner": "me\n"}}, "tags.owner", "no tag of AWS"),
+    ({"tags": {"": "me"}}, "tags", "may not be empty"),
+    ({"tags": {"x" * 129: "me"}}, "tags", "a key of 129 characters, and at most 128"),
+    ({"access": {"admins": ["user:a@b"]}}, "access.admins[0]", "as in arn:aws:iam::123456789012:role/Platform"),
+    ({"access": {"admins": ["platform"]}}, "access.admins[0]", "not the ARN of an IAM role or user"),
+    ({"access": {"admins": ["arn:aws:iam::123456789012:root"]}}, "access.admins[0]", "not the ARN of an IAM role"),
+    ({"network": {"zones": ["us-west-2a", 7]}}, "network.zones[1]", "text is needed"),
+    ({"network": {"zones": []}}, "network.zones", "at least 2 of them are needed"),
+    ({"workspaces": [{"namespace": "a", "members": [""]}]}, "workspaces[0].members[0]", "it may not be empty"),
+    ({"pools": [pool("A100")]}, "pools[0].name", "lower-case letters, digits and hyphens, at most 40"),
+    ({"pools": [pool("a", instanceTypes=["n2-standard-8"])]}, "pools[0].instanceTypes[0]", "Write family.size"),
+    ({"provider": {"region": "us-central1", "project": "research"}}, "provider.cloud", "is missing"),
+    (
+        {"provider": {"location": "eastus", "subscriptionId": "x", "tenantId": "y"}},
+        "provider.cloud",
+        "Write `cloud: azure`",
+    ),
+    ({"provider": {"Cloud": "aws"}}, "provider.Cloud", "Write cloud"),
+    ({"provider": {"cloud": ["gcp"]}}, "provider.cloud", "no such cloud"),
     ({"prices": "/etc/prices.yaml"}, "prices", "beside the stack file"),
 ]  # fmt: skip
 
@@ -109,6 +129,44 @@ def test_a_setting_that_cannot_work_is_refused_under_its_key(changes: dict[str, 
 
     found = {problem.key: str(problem) for problem in caught.value.problems}
     assert says in found.get(key, f"{key} is not among {sorted(found)}")
+
+
+@pytest.mark.parametrize("provider", [{"cloud": "gpc"}, {"cloud": 3}, {"region": "us-central1"}])
+def test_where_no_cloud_is_known_the_shape_is_judged_and_no_cloud_is_spoken_of(provider: dict[str, object]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_environment(
+            {
+                "provider": provider,
+                "access": {"admins": ["group:platform@example.com"]},
+                "network": {"zones": ["eastus-1", "eastus-2"]},
+                "pools": [pool("a", instanceTypes=["n2-standard-8"], maxNode=3)],
+                "workspaces": [{"namespace": "a", "members": ["group:research@example.com"]}],
+                "tags": {"${owner}": "me"},
+            },
+            today=TODAY,
+        )
+
+    assert [problem.key for problem in caught.value.problems] == ["provider.cloud", "pools[0].maxNode"]
+
+
+@pytest.mark.parametrize("pools", [{"a": 1}, []])
+def test_tiers_are_not_judged_by_pools_that_nobody_could_read(pools: object) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_environment(environment(pools=pools), today=TODAY)
+
+    assert [problem.key for problem in caught.value.problems] == ["pools"]
+
+
+def test_a_report_holds_nothing_that_a_terminal_would_obey() -> None:
+    escape = "\x1b[31m\n"
+    names = [f"a{escape}", f"a{escape}"]
+    changes = {"access": {"admins": names}, "network": {"zones": names}, "prices": f"/{escape}", "tags": {escape: "x"}}
+
+    with pytest.raises(SettingsError) as caught:
+        load_environment(environment(**changes), today=TODAY)
+
+    assert all(line.isprintable() for line in str(caught.value).splitlines())
+    assert len(str(caught.value).splitlines()) == 1 + len(caught.value.problems)
 
 
 def test_the_environment_of_the_design_document_is_valid() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from spotproof.settings.aws import instances
 from spotproof.settings.aws.regions import REGIONS
 from spotproof.settings.errors import Problem, shown
-from spotproof.settings.near import near
+from spotproof.settings.near import SAME_CLOUD, near
+from spotproof.settings.stack_file import join
 
 if TYPE_CHECKING:
     from spotproof.settings.aws.model import Aws
@@ -22,9 +23,10 @@ LOG_RETENTION_DAYS: Final = (
 """The values PutRetentionPolicy takes (CloudWatch Logs API reference)."""
 
 KARPENTER_TAGS = ("karpenter.sh/", "karpenter.k8s.aws/", "kubernetes.io/cluster/", "eks:eks-cluster-name")
-PRINCIPAL: Final = r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+"
-PRINCIPAL_EXAMPLE: Final = "arn:aws:iam::{}:role/Platform"
-
+PRINCIPAL: Final = re.compile(r"^arn:(aws[a-z-]*):iam::([0-9]{12}):((?:role|user)/[\x21-\x7e]+)$")
+"""ARN of an IAM role or user -> partition, account, kind and path (IAM identifiers, IAM user guide)."""
+TAG: Final = re.compile(r"^[\w .:/=+@-]*$")
+"""Letters and digits of any script, spaces and these, in a tag's name and value (EC2 user guide, tag restrictions)."""
 MAX_TAGS = 40
 """AWS takes 50; Karpenter and EKS write some of their own."""
 
@@ -41,7 +43,7 @@ def region_has_eks(aws: "Aws", env: "Environment") -> Iterator[Problem]:
     """A region of EKS; one that is misspelt, or not known here, is better found before the first call."""
     del env
     if aws.region not in REGIONS:
-        guess = near(aws.region, REGIONS)
+        guess = near(aws.region, REGIONS, SAME_CLOUD)
         yield Problem(
             "provider.region",
             f"is {aws.region}, where no EKS is known",
@@ -56,7 +58,7 @@ def instance_types_exist(env: "Environment") -> Iterator[Problem]:
         for number, name in enumerate(pool.instance_types):
             key = f"pools[{index}].instanceTypes[{number}]"
             if not instances.INSTANCE_TYPE.match(name):
-                guess = near(name, instances.KNOWN_TYPES)
+                guess = near(name, instances.KNOWN_TYPES, SAME_CLOUD)
                 yield Problem(
                     key,
                     f"is {shown(name)}, which is not the form of an EC2 instance type",
@@ -112,15 +114,16 @@ def people_are_of_this_account(aws: "Aws", env: "Environment") -> Iterator[Probl
     for index, workspace in enumerate(env.workspaces):
         listed += [(f"workspaces[{index}].members[{i}]", arn) for i, arn in enumerate(workspace.members)]
     for key, arn in listed:
-        if not re.fullmatch(PRINCIPAL, arn):
+        principal = PRINCIPAL.fullmatch(arn)
+        if principal is None:
             yield Problem(
                 key,
                 f"is {shown(arn)}, which is not the ARN of an IAM role or user",
-                "EKS could not make an access entry for it",
-                f"Write it as in {PRINCIPAL_EXAMPLE.format(aws.account_id)}",
+                "EKS makes access entries for those only",
+                f"Write it whole, as in arn:{aws.partition}:iam::{aws.account_id}:role/Platform",
             )
             continue
-        _, partition, _, _, account, name = arn.split(":", 5)
+        partition, account, name = principal.groups()
         if account != aws.account_id or partition != aws.partition:
             yield Problem(
                 key,
@@ -172,11 +175,19 @@ def gpu_plugin_matches_the_image(aws: "Aws", env: "Environment") -> Iterator[Pro
 
 def tags_are_ours_to_write(env: "Environment") -> Iterator[Problem]:
     """Tags that AWS or Karpenter keep for themselves."""
-    for name in env.tags:
+    for name, value in env.tags.items():
+        key = join("tags", name)
+        if not (TAG.fullmatch(name) and TAG.fullmatch(value)):
+            yield Problem(
+                key,
+                f"is {shown(value)}, and its name or its value has a character that no tag of AWS may have",
+                "the request that carries it is refused",
+                "Write letters, digits, spaces and _ . : / = + - @ only",
+            )
         owner = "AWS" if name.lower().startswith("aws:") else "Karpenter" if name.startswith(KARPENTER_TAGS) else None
         if owner:
             yield Problem(
-                f"tags.{name}",
+                key,
                 f"is a tag that {owner} writes itself",
                 "the request that carries it is refused",
                 "Write a name of your own, as in `team`",

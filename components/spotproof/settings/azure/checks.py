@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from spotproof.settings.azure import pool_checks
 from spotproof.settings.azure.regions import ZONES
 from spotproof.settings.errors import Problem, shown
+from spotproof.settings.stack_file import join
 
 if TYPE_CHECKING:
     from spotproof.settings.azure.model import Azure
@@ -30,7 +31,7 @@ CONTAINER: Final = re.compile(r"^[a-z0-9](?!.*--)[a-z0-9-]{1,61}[a-z0-9]$")
 AKS_NAMESPACES: Final = frozenset({"gatekeeper-system", "aks-command", "app-routing-system"})
 MAX_TAGS: Final = 40
 """Azure takes 50; AKS and Karpenter write some of their own."""
-TAG_NAME: Final = re.compile(r"^(?!(?i:microsoft|azure|windows))[^<>%&\\?/]+$")
+TAG_NAME: Final = re.compile(r"^(?!(?i:microsoft|azure|windows))[^<>%&\\?/\x00-\x1f\x7f]+$")
 
 
 def check(azure: "Azure", env: "Environment") -> Iterator[Problem]:
@@ -89,7 +90,9 @@ def people_are_groups(env: "Environment") -> Iterator[Problem]:
                 key,
                 f"is {shown(who)}, which is not the object id of an Entra group",
                 "nobody would get in by it",
-                "Write the id that `az ad group show --group NAME --query id` prints, as in "
+                f"Write it in small letters, {who.lower()}"
+                if re.fullmatch(GUID, who.lower())
+                else "Write the id that `az ad group show --group NAME --query id` prints, as in "
                 "00000000-0000-4000-8000-000000000003",
             )
 
@@ -155,8 +158,8 @@ def tags_are_ours_to_write(env: "Environment") -> Iterator[Problem]:
     for name in env.tags:
         if not TAG_NAME.match(name):
             yield Problem(
-                f"tags.{name}",
-                "has one of < > % & \\ ? / in it, or begins with microsoft, azure or windows",
+                join("tags", name),
+                "has one of < > % & \\ ? / or a control character in it, or begins with microsoft, azure or windows",
                 "Azure refuses the request that carries it",
                 "Write a name of your own, as in `team`",
             )

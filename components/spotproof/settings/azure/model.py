@@ -10,7 +10,7 @@ from spotproof.settings.azure import checks, quotas, sizes
 from spotproof.settings.azure.regions import ZONES, zone_names
 from spotproof.settings.errors import shown
 from spotproof.settings.machines import Machine, Quota
-from spotproof.settings.near import near
+from spotproof.settings.near import SAME_CLOUD, near
 from spotproof.settings.provider import Provider
 from spotproof.settings.support import Support
 from spotproof.vocabulary import AKS_SPOT_TAINT, Taint
@@ -42,6 +42,13 @@ class Azure(Provider):
         "1.35": Support(date(2027, 2, 28), None),
         "1.36": Support(date(2027, 5, 31), None),
     }
+    examples: ClassVar[Mapping[str, object]] = {
+        "access.admins": ["00000000-0000-4000-8000-000000000003"],
+        "pools": [{"name": "cpu", "capacity": "on-demand", "instanceTypes": ["Standard_D8s_v5"], "maxNodes": 8}],
+        "pools[].instanceTypes": ["Standard_ND96asr_v4"],
+        "pools[].zones": ["eastus-1"],
+        "workspaces[].members": ["00000000-0000-4000-8000-000000000003"],
+    }
     default_types: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "cpu": ("Standard_D8s_v5", "Standard_D8ds_v5", "Standard_D8as_v4"),
         # one T4 of 16 GiB: the cheapest GPU node; three sizes make spot easier to get
@@ -57,12 +64,12 @@ class Azure(Provider):
         json_schema_extra={"enum": list(ZONES)},
     )
     subscription_id: Annotated[str, StringConstraints(pattern=checks.GUID)] = Field(
-        description="The subscription, as `az account show` prints it. The provider works in no other, so nothing can "
-        "land in a wrong one, and every id and role assignment is known at the first preview.",
+        description="The subscription, in small letters, as `az account show` prints it. The provider works in no "
+        "other, so nothing can land in a wrong one, and every id and role assignment is known at the first preview.",
         examples=["00000000-0000-4000-8000-000000000001"],
     )
     tenant_id: Annotated[str, StringConstraints(pattern=checks.GUID)] = Field(
-        description="The Entra tenant whose people and groups use the cluster.",
+        description="The Entra tenant whose people and groups use the cluster, in small letters.",
         examples=["00000000-0000-4000-8000-000000000002"],
     )
 
@@ -70,7 +77,7 @@ class Azure(Provider):
     @classmethod
     def _is_a_region(cls, value: str) -> str:
         if value not in ZONES:
-            guess = near(value, ZONES)
+            guess = near(value, ZONES, SAME_CLOUD)
             raise ValueError(
                 f"is {shown(value)}, which is no region of Azure's public cloud; nothing could be made there; "
                 f"Write {f'`location: {guess}`' if guess else 'a short name, as in `location: eastus`'}"

@@ -7,7 +7,7 @@ from spotproof.settings.azure import sizes
 from spotproof.settings.azure.regions import PRICES_READ, UNPRICED
 from spotproof.settings.base import render_duration
 from spotproof.settings.errors import Problem, shown
-from spotproof.settings.near import near
+from spotproof.settings.near import SAME_CLOUD, near
 
 if TYPE_CHECKING:
     from spotproof.settings.azure.model import Azure
@@ -39,7 +39,7 @@ def sizes_exist(env: "Environment") -> Iterator[Problem]:
         for number, name in enumerate(pool.instance_types):
             key = f"pools[{index}].instanceTypes[{number}]"
             if not sizes.SIZE.match(name):
-                guess = near(name, sizes.KNOWN_SIZES)
+                guess = near(name, sizes.KNOWN_SIZES, SAME_CLOUD)
                 yield Problem(
                     key,
                     f"is {shown(name)}, which is not the form of a VM size",

@@ -40,6 +40,10 @@ class Existing(Provider):
             "pools[].taints",
         }
     )
+    examples: ClassVar[Mapping[str, object]] = {
+        "pools": [{"name": "cpu", "capacity": "on-demand", "maxNodes": 8}],
+        "workspaces[].members": ["group:research"],
+    }
     refuses: ClassVar[Mapping[str, tuple[str, str]]] = {
         "spot": ("makes the default pools spot, and there are none here", "Remove it, and write the pools"),
         "network": ("is about a network made here; this cluster has its own", "Remove it"),

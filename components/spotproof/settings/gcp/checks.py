@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.errors import Problem, shown
 from spotproof.settings.gcp import addresses, machines, regions
-from spotproof.settings.near import near, one_of
+from spotproof.settings.near import SAME_CLOUD, near, one_of
+from spotproof.settings.stack_file import join
 
 if TYPE_CHECKING:
     from spotproof.settings.environment import Environment
@@ -39,7 +41,7 @@ def regions_exist(gcp: "Gcp", env: "Environment") -> Iterator[Problem]:
     """The region is one of the table, whose zones are known."""
     del env
     if gcp.region not in regions.ZONES:
-        guess = near(gcp.region, regions.ZONES)
+        guess = near(gcp.region, regions.ZONES, SAME_CLOUD)
         yield Problem(
             "provider.region",
             f"is {shown(gcp.region)}, which is no region of Compute Engine",
@@ -90,7 +92,7 @@ def machine_types_exist(env: "Environment") -> Iterator[Problem]:
     for index, pool in enumerate(env.pools):
         for number, name in enumerate(pool.instance_types):
             if not machines.MACHINE_TYPE.match(name):
-                guess = near(name, machines.ACCELERATED)
+                guess = near(name, machines.ACCELERATED, SAME_CLOUD)
                 yield Problem(
                     f"pools[{index}].instanceTypes[{number}]",
                     f"is {shown(name)}, which is not the form of a machine type",
@@ -104,7 +106,9 @@ def accelerators_can_be_attached(env: "Environment") -> Iterator[Problem]:
     for index, pool in enumerate(env.pools):
         machine_type = next(iter(pool.instance_types), "")
         found = machines.machine(machine_type)
-        if pool.accelerator is None or found is None or not found.takes_accelerators:
+        if pool.accelerator is None or pool.accelerator.type not in MEMORY_GIB:
+            continue  # a type that nobody knows is said by the checks of every cloud
+        if found is None or not found.takes_accelerators:
             continue
         kind, count = pool.accelerator.type, pool.accelerator.count
         most = machines.ATTACHABLE.get(kind, {})
@@ -195,7 +199,7 @@ def people_have_an_address(gcp: "Gcp", env: "Environment") -> Iterator[Problem]:
     for index, workspace in enumerate(env.workspaces):
         listed += [(f"workspaces[{index}].members[{i}]", person) for i, person in enumerate(workspace.members)]
     for key, person in listed:
-        if not PERSON.match(person):
+        if not (PERSON.fullmatch(person) and person.isprintable()):
             yield Problem(
                 key,
                 f"is {shown(person)}, which is not the form of an IAM member",
@@ -243,16 +247,17 @@ def namespaces_are_not_gkes(env: "Environment") -> Iterator[Problem]:
 def tags_are_labels(env: "Environment") -> Iterator[Problem]:
     """Tags become labels of GCP resources, whose alphabet is small."""
     for name, value in env.tags.items():
-        if not LABEL_KEY.match(name) or name.startswith("goog"):
+        key = join("tags", name)
+        if not LABEL_KEY.fullmatch(name) or name.startswith("goog"):
             yield Problem(
-                f"tags.{name}",
+                key,
                 "is no key that a label of GCP may have",
                 "every resource that carries it would be refused",
                 "Write lower-case letters, digits, _ and -, a letter first and not goog, at most 63",
             )
-        elif not LABEL_VALUE.match(value):
+        elif not LABEL_VALUE.fullmatch(value):
             yield Problem(
-                f"tags.{name}",
+                key,
                 f"is {shown(value)}, no value that a label of GCP may have",
                 "every resource that carries it would be refused",
                 "Write lower-case letters, digits, _ and -, at most 63",

@@ -46,6 +46,13 @@ class Gcp(Provider):
             "Remove it",
         ),
     }
+    examples: ClassVar[Mapping[str, object]] = {
+        "access.admins": ["user:researcher@example.com"],
+        "pools": [{"name": "cpu", "capacity": "on-demand", "instanceTypes": ["n2-standard-8"], "maxNodes": 8}],
+        "pools[].instanceTypes": ["a2-highgpu-8g"],
+        "pools[].zones": ["us-central1-a"],
+        "workspaces[].members": ["user:researcher@example.com"],
+    }
     default_types: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "cpu": ("n2-standard-8",),
         # one L4 of 24 GiB, the cheapest GPU node that trains in bfloat16; 8 vCPUs, as 4 hardly feed it
@@ -81,7 +88,7 @@ class Gcp(Provider):
         | None
     ) = Field(
         default=None,
-        description="Google Groups for RBAC: the group that holds the groups GKE may look up, by the one name GKE "
+        description="The group that holds the groups GKE may look up (Google Groups for RBAC), by the one name GKE "
         "takes. Without it people are listed one by one, as `user:`.",
         examples=["gke-security-groups@example.com"],
     )

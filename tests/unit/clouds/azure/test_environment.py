@@ -1,8 +1,6 @@
 """A whole environment on Azure, as it would be registered with the engine."""
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -154,15 +152,6 @@ def test_groups_may_fetch_the_kubeconfig_each_once() -> None:
     assert {one.inputs["principalType"] for one in roles} == {"Group"}
 
 
-def test_members_are_bound_in_their_namespaces_by_the_groups_object_id() -> None:
-    bindings = [one for one in of(full(), "RoleBinding") if "members" in one.name]
-
-    assert len(bindings) == 2
-    for one in bindings:
-        subject = dig(one.inputs, "subjects", 0)
-        assert (subject["kind"], subject["name"]) == ("Group", RESEARCHERS)
-
-
 def test_the_cloud_is_asked_who_runs_it_and_how_to_reach_the_cluster_and_nothing_else() -> None:
     # at a first preview there is no cluster to be asked about
     assert full().invokes == ("azure-native:authorization:getClientConfig",)
@@ -244,52 +233,6 @@ def test_pools_go_before_their_class_the_class_before_the_cluster_the_cluster_be
     for one in seen.resources:
         if one.type.startswith("azure-native:") and "ResourceGroup" not in one.type:
             assert waits_for(seen, one, only(seen, "ResourceGroup")), one.urn
-
-
-def test_workspaces_go_first_and_operators_last() -> None:
-    seen = full()
-
-    for namespace in of(seen, "Namespace"):
-        assert all(waits_for(seen, namespace, pool) for pool in of(seen, "NodePool"))
-        assert not namespace.deleted_with
-    assert {release.deleted_with for release in of(seen, "Release")} == {only(seen, "ManagedCluster").urn}
-
-
-def test_a_workspace_has_an_identity_whose_rights_end_at_its_container() -> None:
-    seen = full()
-    roles = {one.inputs["scope"]: one for one in assigned(seen, "blob contributor")}
-    account = only(seen, "StorageAccount").inputs["accountName"]
-
-    assert set(roles) == {
-        f"{GROUP}/providers/Microsoft.Storage/storageAccounts/{account}/blobServices/default/containers/{container}"
-        for container in ("research", "speech")
-    }
-    for scope, role in roles.items():
-        (container,) = (
-            one for one in of(seen, "BlobContainer") if str(scope).endswith(f"/{one.inputs['containerName']}")
-        )
-        assert waits_for(seen, role, container)
-
-
-def test_its_service_account_trusts_that_identity_and_pods_are_told_of_the_label() -> None:
-    seen = build(FULL, mode="known")
-    accounts = {dig(one.inputs, "metadata", "namespace"): one for one in of(seen, "ServiceAccount")}
-
-    assert set(accounts) == {"research", "speech"}
-    for namespace, account in accounts.items():
-        (identity,) = (
-            one
-            for one in of(seen, "UserAssignedIdentity")
-            if str(one.inputs["resourceName"]).endswith(f"workspace-{namespace}")
-        )
-        assert waits_for(seen, account, identity)
-    annotated = {
-        dig(account.inputs, "metadata", "annotations", "azure.workload.identity/client-id")
-        for account in accounts.values()
-    }
-    assert len(annotated) == len(accounts)
-    subjects = {one.inputs["subject"] for one in of(seen, "FederatedIdentityCredential")}
-    assert subjects == {f"system:serviceaccount:{namespace}:trainer" for namespace in accounts}
 
 
 def test_what_holds_data_is_protected_with_the_group_that_it_would_go_with() -> None:
@@ -379,14 +322,3 @@ def test_tags_are_on_everything_that_takes_them() -> None:
 def test_settings_as_a_mapping_are_checked() -> None:
     with pytest.raises(ProgramError, match=r"provider\.location"):
         run(lambda: AksEnvironment("dev", {"environment": {"provider": {**PROVIDER, "location": "nowhere"}}}))
-
-
-def test_another_clouds_stack_never_loads_azures_sdk() -> None:
-    code = (
-        "import sys; from tests.unit.clouds.programs import SMALLEST, build; build(SMALLEST);"
-        "print([m for m in sys.modules if m.startswith('pulumi_azure')], 'pulumi_aws' in sys.modules)"
-    )
-
-    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert seen.stdout.strip() == "[] True"

@@ -14,6 +14,18 @@ WEST: dict[str, Any] = {"provider": {**PROVIDER, "location": "westus"}}
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     # what is changed, the key of the problem, a part of what it says
+    ({"access": {"admins": [5]}}, "access.admins[0]", "as in 00000000-0000-4000-8000-000000000003"),
+    (
+        {"access": {"admins": ["ABCDEF00-0000-4000-8000-000000000003"]}},
+        "access.admins[0]",
+        "Write it in small letters, abcdef00-0000-4000-8000-000000000003",
+    ),
+    ({"provider": {**PROVIDER, "tenantId": PROVIDER["tenantId"].replace("0", "A")}}, "provider.tenantId", "in small"),
+    ({"provider": {**PROVIDER, "location": "us-east1"}}, "provider.location", "a short name"),
+    ({"pools": {}}, "pools", "instanceTypes: [Standard_D8s_v5]"),
+    ({"pools": [pool(zones="eastus-1")]}, "pools[0].zones", "Write `zones: [eastus-1]`"),
+    ({"pools": [pool(instanceTypes=["n2-standard-8"])]}, "pools[0].instanceTypes[0]", "as in Standard_D8s_v5"),
+    ({"tags": {"\x1b": "x"}}, 'tags."\\u001b"', "control character"),
     ({"provider": {**PROVIDER, "location": "eastuss"}}, "provider.location", "Write `location: eastus`"),
     ({"provider": {**PROVIDER, "location": "East US"}}, "provider.location", "no region"),
     ({"provider": {**PROVIDER, "location": "chinanorth3"}}, "provider.location", "public cloud"),

@@ -60,6 +60,13 @@ def test_a_trainer_has_what_the_shutdown_leaves_of_itself() -> None:
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     # settings, key, a part of what is said
+    ({"access": {"admins": [5]}}, "access.admins[0]", "as in user:researcher@example.com"),
+    ({"access": {"admins": ["user:a\x1b@b.com"]}}, "access.admins[0]", "form of an IAM member"),
+    ({"tags": {"team": "research\n"}}, "tags.team", "no value that a label"),
+    ({"pools": {}}, "pools", "instanceTypes: [n2-standard-8]"),
+    ({"pools": [pool(zones="us-central1-a")]}, "pools[0].zones", "Write `zones: [us-central1-a]`"),
+    ({"pools": [pool(instanceTypes=["Standard_D8s_v5"])]}, "pools[0].instanceTypes[0]", "as in n2-standard-8"),
+    ({"kubernetesVersion": "1.99"}, "kubernetesVersion", "what this release installs does not support it"),
     ({"provider": {**GCP, "region": "us-central9"}}, "provider.region", "us-central1"),
     ({"provider": {**GCP, "project": "Research"}}, "provider.project", "research-cluster"),
     ({"provider": {**GCP, "projectNumber": "research"}}, "provider.projectNumber", "123456789012"),
