@@ -21,7 +21,6 @@ from spotproof.vocabulary import (
     GANG_LABEL,
     GPU_RESOURCE,
     LOST_NODE_TAINTS,
-    POOL_LABEL,
     RUN_ENV,
     RUN_LABEL,
     TOLERATIONS,
@@ -135,7 +134,7 @@ def pod_spec(job: Job, landing: Landing, container: Manifest, *, attempt_label: 
         "serviceAccountName": job.workspace.service_account,
         # The token of the Kubernetes API: progress is an annotation of the TrainingRun, which the controller makes.
         "automountServiceAccountToken": job.has_controller,
-        "nodeSelector": node_selector(landing),
+        "nodeSelector": node_selector(job, landing),
         "tolerations": tolerations(landing),
         **({"affinity": affinity} if affinity else {}),
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
@@ -152,11 +151,14 @@ def pod_spec(job: Job, landing: Landing, container: Manifest, *, attempt_label: 
     }
 
 
-def node_selector(landing: Landing) -> dict[str, str]:
-    """The pool, by the one key that every tier has; on-demand or spot beside it where the file named no pool."""
+def node_selector(job: Job, landing: Landing) -> dict[str, str]:
+    """The pool, by the one key that every tier has; on-demand or spot beside it where the file named no pool.
+
+    Nodes that somebody else made carry what selects their pool, and the capacity only where its owner thought of it.
+    """
     pool = landing.pool
-    capacity = {CAPACITY_LABEL: pool.capacity} if landing.by_capacity and pool.node_labels is None else {}
-    return {**(pool.node_labels or {POOL_LABEL: pool.name}), **capacity, **landing.part.other_selectors}
+    capacity = {CAPACITY_LABEL: pool.capacity} if landing.by_capacity and job.env.provider.makes_nodes else {}
+    return {**pool.selector, **capacity, **landing.part.other_selectors}
 
 
 def tolerations(landing: Landing) -> list[Manifest]:

@@ -130,7 +130,7 @@ def _submitter(job: Job, head: Landing) -> Manifest:
             "restartPolicy": "Never",
             "serviceAccountName": job.workspace.service_account,
             "automountServiceAccountToken": False,
-            "nodeSelector": node_selector(head),
+            "nodeSelector": node_selector(job, head),
             "tolerations": tolerations(head),
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [

@@ -56,7 +56,8 @@ def test_every_argument_is_described() -> None:
     for name in library.__all__:
         if name.endswith("Args"):
             source = inspect.getsource(getattr(library, name))
-            assert source.count('"""') >= 2 * (1 + len(getattr(library, name).__annotations__)), name
+            own = [key for key in getattr(library, name).__annotations__ if f"    {key}: " in source]
+            assert source.count('"""') >= 2 * (1 + len(own)), name
 
 
 def test_a_bucket_is_private_encrypted_versioned_and_protected_by_default() -> None:

@@ -78,7 +78,8 @@ def test_every_argument_is_described() -> None:
     for name in library.__all__:
         if name.endswith("Args"):
             source = inspect.getsource(getattr(library, name))
-            assert source.count('"""') >= 2 * (1 + len(getattr(library, name).__annotations__)), name
+            own = [key for key in getattr(library, name).__annotations__ if f"    {key}: " in source]
+            assert source.count('"""') >= 2 * (1 + len(own)), name
 
 
 def test_a_store_has_no_keys_no_anonymous_access_and_tls_1_2() -> None:
