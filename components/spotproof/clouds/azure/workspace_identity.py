@@ -64,9 +64,10 @@ class WorkspaceIdentity(pulumi.ComponentResource):
         )
         names = Names(args["cluster_name"], args["subscription_id"], args["location"], args["resource_group_name"])
         child = child_of(self, opts)
+        identity_name = names.identity(f"workspace-{namespace}")
         identity = azure.managedidentity.UserAssignedIdentity(
             f"{name}-identity",
-            resource_name_=names.identity(f"workspace-{namespace}"),
+            resource_name_=identity_name,
             resource_group_name=names.resource_group,
             location=names.location,
             tags=args.get("tags") or None,
@@ -89,7 +90,7 @@ class WorkspaceIdentity(pulumi.ComponentResource):
             before = azure.managedidentity.FederatedIdentityCredential(
                 f"{name}-{account}",
                 federated_identity_credential_resource_name=names.credential(namespace, account),
-                resource_name_=identity.name,
+                resource_name_=identity_name,
                 resource_group_name=names.resource_group,
                 issuer=args["oidc_issuer_url"],
                 subject=f"system:serviceaccount:{namespace}:{account}",
