@@ -186,7 +186,6 @@ def test_names_scopes_and_ids_are_known_at_the_first_preview() -> None:
         "Subnet.natGateway",
         "ManagedCluster.apiServerAccessProfile",
         "FederatedIdentityCredential.issuer",
-        "FederatedIdentityCredential.resourceName",
     }
     inside = [one for one in full().resources if one.type.startswith("kubernetes:karpenter")]
     assert inside
