@@ -1,13 +1,12 @@
 """What AWS resources cost per hour. Pure: reads plain inputs, imports no SDK."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from spotproof.clouds.charges import KARPENTER_POOL, Bill, Billed, ByUse, Charge, Item, Ledger, PoolCharge, at
-from spotproof.prices import Price
-from spotproof.vocabulary import KARPENTER_CAPACITY_LABEL, ON_DEMAND, SPOT, Capacity
+from spotproof.clouds.charges import KARPENTER_POOL, Bill, Billed, Charge, Item, Ledger, at
+from spotproof.clouds.tariff import KarpenterPool, Nodes, tariff, unit
+from spotproof.vocabulary import ON_DEMAND, SPOT, Capacity
 
 CLOUD: Final = "aws"
 LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -54,23 +53,6 @@ BY_USE: Final = MappingProxyType(
 )
 
 
-def bill(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    """The charges of one resource; a type that is neither priced, free nor billed by use is named as unpriced."""
-    if handler := BILLS.get(resource.type):
-        yield from handler(resource, ledger)
-    elif what := BY_USE.get(resource.type):
-        yield ByUse(what)
-    elif not resource.type.startswith(FREE):
-        yield Charge(resource.type, 1, None)
-
-
-def _service(item: str, what: str) -> Bill:
-    def one(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-        yield Charge(what, 1, ledger.prices.service(CLOUD, ledger.region(resource), item))
-
-    return one
-
-
 def _endpoint(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     """A gateway endpoint is free; an interface endpoint is not, and has no price here yet."""
     del ledger
@@ -106,63 +88,30 @@ def _volumes(mappings: object) -> float:
 
 
 def _karpenter_pool(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    spec = at(resource.inputs, "spec", "template", "spec")
-    capacity = _capacity(_values(spec, KARPENTER_CAPACITY_LABEL))
-    types = _values(spec, "node.kubernetes.io/instance-type")
-    region = ledger.region(resource)
-    priced = {name: price for name in types if (price := ledger.prices.node(CLOUD, region, name, capacity))}
-    dearest = max(priced, key=lambda name: priced[name].usd_per_hour, default="")
+    pool, region = KarpenterPool(resource), ledger.region(resource)
     disk = ledger.prices.service(CLOUD, region, "ebs/gp3-gib")
-    gib = _pool_disk(spec, ledger)
-    nodes = at(resource.inputs, "spec", "limits", "nodes")
-    yield PoolCharge(
-        pool=str(at(resource.inputs, "metadata", "name") or resource.name),
-        capacity=capacity,
-        nodes=int(str(nodes)) if str(nodes).isdigit() else None,
-        instance_type=dearest,
-        price=_with_disk(priced.get(dearest), disk, gib),
-        on_demand=_with_disk(ledger.prices.node(CLOUD, region, dearest, ON_DEMAND), disk, gib),
-        unpriced=tuple(name for name in types if name not in priced),
+    yield Nodes(CLOUD, region, disk, _class_disk_gib(pool, ledger)).charge(
+        ledger, pool=pool.name, capacity=pool.capacity, types=pool.instance_types, nodes=pool.max_nodes
     )
 
 
-def _capacity(values: list[str]) -> Capacity:
-    """A pool that allows both is billed as on-demand, which is the most it can cost."""
-    return SPOT if values == [SPOT] else ON_DEMAND
-
-
-def _values(spec: object, key: str) -> list[str]:
-    requirements = at(spec, "requirements")
-    for requirement in requirements if isinstance(requirements, list) else ():
-        values = at(requirement, "values")
-        if at(requirement, "key") == key and at(requirement, "operator") == "In" and isinstance(values, list):
-            return [str(value) for value in values]
-    return []
-
-
-def _pool_disk(spec: object, ledger: Ledger) -> float:
-    name = at(spec, "nodeClassRef", "name")
+def _class_disk_gib(pool: KarpenterPool, ledger: Ledger) -> float:
     for resource in ledger.resources.values():
-        if resource.type == NODE_CLASS and at(resource.inputs, "metadata", "name") == name:
+        if resource.type == NODE_CLASS and at(resource.inputs, "metadata", "name") == pool.node_class:
             return _volumes(at(resource.inputs, "spec", "blockDeviceMappings"))
     return 0.0
 
 
-def _with_disk(node: Price | None, disk: Price | None, gib: float) -> Price | None:
-    if node is None or disk is None:
-        return node
-    usd = node.usd_per_hour + disk.usd_per_hour * gib
-    return replace(node, usd_per_hour=usd, borrowed=node.borrowed or (disk.borrowed and gib > 0))
-
-
 BILLS: Final[Mapping[str, Bill]] = MappingProxyType(
     {
-        "aws:eks/cluster:Cluster": _service("eks/cluster", "EKS control plane"),
-        "aws:ec2/natGateway:NatGateway": _service("vpc/nat-gateway", "NAT gateway (data apart)"),
-        "aws:ec2/eip:Eip": _service("vpc/public-ipv4", "public IPv4 address"),
-        "aws:kms/key:Key": _service("kms/key", "KMS key"),
+        "aws:eks/cluster:Cluster": unit(CLOUD, "eks/cluster", "EKS control plane"),
+        "aws:ec2/natGateway:NatGateway": unit(CLOUD, "vpc/nat-gateway", "NAT gateway (data apart)"),
+        "aws:ec2/eip:Eip": unit(CLOUD, "vpc/public-ipv4", "public IPv4 address"),
+        "aws:kms/key:Key": unit(CLOUD, "kms/key", "KMS key"),
         "aws:ec2/vpcEndpoint:VpcEndpoint": _endpoint,
         "aws:eks/nodeGroup:NodeGroup": _node_group,
         KARPENTER_POOL: _karpenter_pool,
     }
 )
+
+bill: Final = tariff(BILLS, BY_USE, FREE)

@@ -1,13 +1,13 @@
 """What Azure resources cost per hour. Pure: reads plain inputs, imports no SDK."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from spotproof.clouds.charges import KARPENTER_POOL, Bill, Billed, ByUse, Charge, Item, Ledger, PoolCharge, at
+from spotproof.clouds.charges import KARPENTER_POOL, Bill, Billed, Charge, Item, Ledger, at
+from spotproof.clouds.tariff import KarpenterPool, Nodes, tariff, unit
 from spotproof.prices import Price
-from spotproof.vocabulary import KARPENTER_CAPACITY_LABEL, ON_DEMAND, POOL_LABEL, SPOT, Capacity
+from spotproof.vocabulary import ON_DEMAND, POOL_LABEL, SPOT
 
 CLOUD: Final = "azure"
 NODE_CLASS: Final = "kubernetes:karpenter.azure.com/v1beta1:AKSNodeClass"
@@ -38,23 +38,6 @@ BY_USE: Final = MappingProxyType(
 )
 
 
-def bill(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    """The charges of one resource; a type that is neither priced, free nor billed by use is named as unpriced."""
-    if handler := BILLS.get(resource.type):
-        yield from handler(resource, ledger)
-    elif what := BY_USE.get(resource.type):
-        yield ByUse(what)
-    elif not resource.type.startswith(FREE):
-        yield Charge(resource.type, 1, None)
-
-
-def _service(item: str, what: str) -> Bill:
-    def one(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-        yield Charge(what, 1, ledger.prices.service(CLOUD, ledger.region(resource), item))
-
-    return one
-
-
 def _cluster(resource: Billed, ledger: Ledger) -> Iterator[Item]:
     """The control plane, whose free tier has no price, and the nodes of the pools that stand in the cluster itself."""
     region = ledger.region(resource)
@@ -72,73 +55,28 @@ def _cluster(resource: Billed, ledger: Ledger) -> Iterator[Item]:
 
 
 def _karpenter_pool(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    spec = at(resource.inputs, "spec", "template", "spec")
-    # a pool that allows both is billed as on-demand, which is the most it can cost
-    capacity: Capacity = SPOT if _values(spec, KARPENTER_CAPACITY_LABEL) == [SPOT] else ON_DEMAND
-    nodes = at(resource.inputs, "spec", "limits", "nodes")
-    yield _pool_charge(
-        ledger,
-        region=ledger.region(resource),
-        pool=str(at(resource.inputs, "metadata", "name") or resource.name),
-        capacity=capacity,
-        sizes=_values(spec, "node.kubernetes.io/instance-type"),
-        nodes=int(str(nodes)) if str(nodes).isdigit() else None,
-        disk_gib=_class_disk(spec, ledger),
+    pool, region = KarpenterPool(resource), ledger.region(resource)
+    # where a local disk is large enough AKS takes that one, and this one is not paid for
+    yield Nodes(CLOUD, region, _disk(_class_disk(pool, ledger), region, ledger)).charge(
+        ledger, pool=pool.name, capacity=pool.capacity, types=pool.instance_types, nodes=pool.max_nodes
     )
 
 
 def _agent_pool(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    inputs = resource.inputs
+    inputs, region = resource.inputs, ledger.region(resource)
     most = inputs.get("maxCount") if inputs.get("enableAutoScaling") else inputs.get("count")
-    yield _pool_charge(
+    yield Nodes(CLOUD, region, _disk(inputs.get("osDiskSizeGB"), region, ledger)).charge(
         ledger,
-        region=ledger.region(resource),
         pool=str(at(inputs, "nodeLabels", POOL_LABEL) or inputs.get("agentPoolName") or resource.name),
         capacity=SPOT if inputs.get("scaleSetPriority") == "Spot" else ON_DEMAND,
-        sizes=[str(inputs.get("vmSize"))],
+        types=[str(inputs.get("vmSize"))],
         nodes=int(most) if isinstance(most, int | float) else None,
-        disk_gib=inputs.get("osDiskSizeGB"),
     )
 
 
-def _pool_charge(  # noqa: PLR0913 - what a pool is, each by keyword
-    ledger: Ledger,
-    *,
-    region: str,
-    pool: str,
-    capacity: Capacity,
-    sizes: Sequence[str],
-    nodes: int | None,
-    disk_gib: object,
-) -> PoolCharge:
-    priced = {size: price for size in sizes if (price := ledger.prices.node(CLOUD, region, size, capacity))}
-    dearest = max(priced, key=lambda size: priced[size].usd_per_hour, default="")
-    # where a local disk is large enough AKS takes that one, and this one is not paid for
-    disk = _disk(disk_gib, region, ledger)
-    return PoolCharge(
-        pool=pool,
-        capacity=capacity,
-        nodes=nodes,
-        instance_type=dearest,
-        price=_with_disk(priced.get(dearest), disk),
-        on_demand=_with_disk(ledger.prices.node(CLOUD, region, dearest, ON_DEMAND), disk),
-        unpriced=tuple(size for size in sizes if size not in priced),
-    )
-
-
-def _values(spec: object, key: str) -> list[str]:
-    requirements = at(spec, "requirements")
-    for requirement in requirements if isinstance(requirements, list) else ():
-        values = at(requirement, "values")
-        if at(requirement, "key") == key and at(requirement, "operator") == "In" and isinstance(values, list):
-            return [str(value) for value in values]
-    return []
-
-
-def _class_disk(spec: object, ledger: Ledger) -> object:
-    name = at(spec, "nodeClassRef", "name")
+def _class_disk(pool: KarpenterPool, ledger: Ledger) -> object:
     for resource in ledger.resources.values():
-        if resource.type == NODE_CLASS and at(resource.inputs, "metadata", "name") == name:
+        if resource.type == NODE_CLASS and at(resource.inputs, "metadata", "name") == pool.node_class:
             return at(resource.inputs, "spec", "osDiskSizeGB")
     return None
 
@@ -150,19 +88,14 @@ def _disk(gib: object, region: str, ledger: Ledger) -> Price | None:
     return ledger.prices.service(CLOUD, region, f"disk/{tier}")
 
 
-def _with_disk(node: Price | None, disk: Price | None) -> Price | None:
-    if node is None or disk is None:
-        return node
-    usd = node.usd_per_hour + disk.usd_per_hour
-    return replace(node, usd_per_hour=usd, borrowed=node.borrowed or disk.borrowed)
-
-
 BILLS: Final[Mapping[str, Bill]] = MappingProxyType(
     {
         "azure-native:containerservice:ManagedCluster": _cluster,
         "azure-native:containerservice:AgentPool": _agent_pool,
-        "azure-native:network:NatGateway": _service("network/nat-gateway", "NAT gateway (data apart)"),
-        "azure-native:network:PublicIPAddress": _service("network/public-ipv4", "public IPv4 address"),
+        "azure-native:network:NatGateway": unit(CLOUD, "network/nat-gateway", "NAT gateway (data apart)"),
+        "azure-native:network:PublicIPAddress": unit(CLOUD, "network/public-ipv4", "public IPv4 address"),
         KARPENTER_POOL: _karpenter_pool,
     }
 )
+
+bill: Final = tariff(BILLS, BY_USE, FREE)

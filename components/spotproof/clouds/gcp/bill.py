@@ -1,11 +1,11 @@
 """What GCP resources cost per hour. Pure: reads plain inputs, imports no SDK."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from spotproof.clouds.charges import Bill, Billed, ByUse, Charge, Item, Ledger, PoolCharge, at
+from spotproof.clouds.tariff import tariff, unit, with_disk
 from spotproof.prices import Price
 from spotproof.settings.gcp.machines import GKE_NAMES, machine
 from spotproof.vocabulary import ON_DEMAND, POOL_LABEL, SPOT, Capacity
@@ -34,18 +34,6 @@ FREE: Final = (
     "gcp:storage/managedFolder",
 )
 """Beginnings of types that cost nothing themselves (VPC, IAM, Logging and Cloud Storage price pages)."""
-
-
-def bill(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    """The charges of one resource; a type that is neither priced, free nor billed by use is named as unpriced."""
-    if handler := BILLS.get(resource.type):
-        yield from handler(resource, ledger)
-    elif not resource.type.startswith(FREE):
-        yield Charge(resource.type, 1, None)
-
-
-def _cluster(resource: Billed, ledger: Ledger) -> Iterator[Item]:
-    yield Charge("GKE control plane", 1, ledger.prices.service(CLOUD, ledger.region(resource), "gke/cluster"))
 
 
 def _nat(resource: Billed, ledger: Ledger) -> Iterator[Item]:
@@ -147,10 +135,7 @@ class _Node:
 
     def with_disk(self, node: Price | None) -> Price | None:
         """The same with its disk, where that has a price."""
-        if node is None or self.disk is None:
-            return node
-        usd = node.usd_per_hour + self.disk.usd_per_hour * self.disk_gib
-        return replace(node, usd_per_hour=usd, borrowed=node.borrowed or self.disk.borrowed)
+        return with_disk(node, self.disk, self.disk_gib)
 
 
 def _attached(machine_type: str, config: object) -> tuple[str, int] | None:
@@ -164,10 +149,12 @@ def _attached(machine_type: str, config: object) -> tuple[str, int] | None:
 
 BILLS: Final[Mapping[str, Bill]] = MappingProxyType(
     {
-        "gcp:container/cluster:Cluster": _cluster,
+        "gcp:container/cluster:Cluster": unit(CLOUD, "gke/cluster", "GKE control plane"),
         NODE_POOL: _node_pool,
         "gcp:compute/routerNat:RouterNat": _nat,
         "gcp:storage/bucket:Bucket": _bucket,
         "gcp:logging/projectBucketConfig:ProjectBucketConfig": _logs,
     }
 )
+
+bill: Final = tariff(BILLS, {}, FREE)
