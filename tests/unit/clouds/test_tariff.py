@@ -15,7 +15,8 @@ LEDGER = Ledger({}, Prices(ROWS), lambda _: "here")
 
 
 def resource(kind: str, **inputs: Any) -> Resource:
-    return Resource(f"urn:pulumi:dev::p::{kind}::one", kind, "one", True, "", "", inputs)
+    urn = f"urn:pulumi:dev::p::{kind}::one"
+    return Resource(urn, kind, "one", custom=True, parent="", provider="", inputs=inputs)
 
 
 def karpenter(**spec: Any) -> KarpenterPool:
