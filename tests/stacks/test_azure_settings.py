@@ -21,7 +21,7 @@ SIZES = st.sampled_from(
         ["Standard_D8ps_v5", "Standard_D16ps_v5"],
         ["Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3"],
         ["Standard_ND96isr_H100_v5"],
-        ["Standard_NV6ads_A10_v5"],
+        ["Standard_NV36ads_A10_v5"],
         ["Standard_D11_v2"],
     ]
 )
@@ -84,7 +84,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(environment=environments(), stack=st.sampled_from(["dev", "Team_A.prod", "x" * 100]))
 def test_what_the_settings_accept_is_built_without_objection(environment: dict[str, Any], stack: str) -> None:
     preview = preview_settings(environment, stack)

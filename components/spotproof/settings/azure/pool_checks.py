@@ -53,6 +53,13 @@ def sizes_exist(env: "Environment") -> Iterator[Problem]:
                     "the device plugin and every job here ask for nvidia.com/gpu, which such a node never has",
                     "Write a size with NVIDIA GPUs, as in Standard_NC24ads_A100_v4",
                 )
+            elif pool.accelerator is None and sizes.PART_OF_A_GPU.match(name) and name not in sizes.GPU_SIZES:
+                yield Problem(
+                    key,
+                    f"is {name}, which has a part of a GPU",
+                    "no device plugin comes with a pool that names no accelerator, and its nodes never become ready",
+                    "Write a size with whole GPUs, as in Standard_NV36ads_A10_v5",
+                )
 
 
 def sizes_without_a_price(azure: "Azure", env: "Environment") -> Iterator[Problem]:

@@ -53,6 +53,8 @@ GPU_SIZES: Final[Mapping[str, tuple[str, int, float]]] = MappingProxyType(
 
 AMD_GPU: Final = re.compile(r"_MI\d+X|_V620|^Standard_NV\d+as_v4$")
 """Sizes whose GPUs are AMD's: MI300X, Radeon V620 and MI25."""
+PART_OF_A_GPU: Final = re.compile(r"^Standard_NV\d+adm?s_A10_v5$")
+"""Sizes of the family that shares a GPU between machines; those with whole ones are in GPU_SIZES."""
 
 GIB_PER_VCPU: Final = MappingProxyType({"D": 4.0, "E": 8.0, "F": 2.0})
 """Of the general families in whose names a number is the vCPUs: D and E from v3, F of v2."""

@@ -45,6 +45,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "pools[0].instanceTypes[0]",
         "AMD",
     ),
+    ({"pools": [pool(instanceTypes=["Standard_NV6ads_A10_v5"])]}, "pools[0].instanceTypes[0]", "part of a GPU"),
     ({"pools": [pool(instanceTypes=["Standard_D8s_v5", "Standard_D8ps_v5"])]}, "pools[0].instanceTypes", "arm64"),
     (
         {"pools": [pool(instanceTypes=["Standard_NC8as_T4_v3", "Standard_NC64as_T4_v3"])]},
