@@ -1,6 +1,6 @@
 """One environment, whole: what a stack file holds under `spotproof:environment`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypeVar, Union
 
 from pydantic import Field, StringConstraints
@@ -224,6 +224,13 @@ class Environment(Settings):
         """Zone names of the network, computed from the region where only their number is set; none if nobody knows."""
         zones = self.network.zones
         return self.provider.zone_names(zones) if isinstance(zones, int) else zones
+
+    @property
+    def people(self) -> Iterator[tuple[str, str]]:
+        """Everybody whom the settings name, each with the key that names them."""
+        yield from ((f"access.admins[{i}]", person) for i, person in enumerate(self.access.admins))
+        for index, workspace in enumerate(self.workspaces):
+            yield from ((f"workspaces[{index}].members[{i}]", person) for i, person in enumerate(workspace.members))
 
     def zones_of(self, pool: Pool) -> tuple[str, ...]:
         """Zones the pool's nodes may be in; none where nobody knows."""

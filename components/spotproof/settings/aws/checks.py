@@ -110,10 +110,7 @@ def zones_belong_to_the_region(aws: "Aws", env: "Environment") -> Iterator[Probl
 
 def people_are_of_this_account(aws: "Aws", env: "Environment") -> Iterator[Problem]:
     """EKS access entries take principals of the cluster's own account; one entry each."""
-    listed = [(f"access.admins[{i}]", arn) for i, arn in enumerate(env.access.admins)]
-    for index, workspace in enumerate(env.workspaces):
-        listed += [(f"workspaces[{index}].members[{i}]", arn) for i, arn in enumerate(workspace.members)]
-    for key, arn in listed:
+    for key, arn in env.people:
         principal = PRINCIPAL.fullmatch(arn)
         if principal is None:
             yield Problem(

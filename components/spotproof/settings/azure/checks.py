@@ -81,10 +81,7 @@ def pools_name_zones_where_there_are_some(azure: "Azure", env: "Environment") ->
 
 def people_are_groups(env: "Environment") -> Iterator[Problem]:
     """AKS takes groups of Entra ID as administrators, by object id; members are written the same way."""
-    listed = [(f"access.admins[{i}]", who) for i, who in enumerate(env.access.admins)]
-    for index, workspace in enumerate(env.workspaces):
-        listed += [(f"workspaces[{index}].members[{i}]", who) for i, who in enumerate(workspace.members)]
-    for key, who in listed:
+    for key, who in env.people:
         if not re.fullmatch(GUID, who):
             yield Problem(
                 key,

@@ -195,10 +195,7 @@ def pool_names_fit(env: "Environment") -> Iterator[Problem]:
 
 def people_have_an_address(gcp: "Gcp", env: "Environment") -> Iterator[Problem]:
     """People are IAM members; groups only where GKE may look them up."""
-    listed = [(f"access.admins[{i}]", person) for i, person in enumerate(env.access.admins)]
-    for index, workspace in enumerate(env.workspaces):
-        listed += [(f"workspaces[{index}].members[{i}]", person) for i, person in enumerate(workspace.members)]
-    for key, person in listed:
+    for key, person in env.people:
         if not (PERSON.fullmatch(person) and person.isprintable()):
             yield Problem(
                 key,
