@@ -1,6 +1,5 @@
 """What the nodes themselves may do in GCP: write logs and metrics, pull images."""
 
-from collections.abc import Sequence
 from typing import Final, TypedDict
 
 import pulumi
@@ -31,8 +30,6 @@ class NodeIdentity(pulumi.ComponentResource):
 
     email: str
     """Known at preview."""
-    ready: Sequence[pulumi.Resource]
-    """The account with its roles."""
 
     def __init__(self, name: str, args: NodeIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("spotproof:gcp:NodeIdentity", name, {"roles": list(ROLES)}, opts)
@@ -55,5 +52,6 @@ class NodeIdentity(pulumi.ComponentResource):
             )
             for role in ROLES
         ]
+        # the account with its roles; an annotation of the class would be an output, which plain resources cannot be
         self.ready = [account, *members]
         self.register_outputs({"email": self.email})
