@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from spotproof.manifests.fallback_model import (
+from spotproof.fallback.resolved import (
     NO_PRICE,
     PRICE_SOURCE_LENGTH,
     ResolvedPolicy,

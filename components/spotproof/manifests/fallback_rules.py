@@ -6,7 +6,7 @@ and counts in the schema are bounded, which keeps every rule within the API serv
 
 from typing import Final
 
-from spotproof.manifests.fallback_model import NO_PRICE
+from spotproof.fallback.resolved import NO_PRICE
 from spotproof.vocabulary import POOL_LABEL, SPOT
 
 Rules = list[dict[str, str]]

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from spotproof.manifests.fallback_model import ResolvedPolicy
+from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.manifests.fallback_policy import crd
 from spotproof.manifests.structural import DURATION, structural
 from spotproof.settings.base import Settings, parse_duration

@@ -1,0 +1,1 @@
+"""What a policy costs: closed forms, recorded markets, simulation."""

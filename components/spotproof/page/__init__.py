@@ -1,0 +1,1 @@
+"""One template for every self-contained HTML report."""
