@@ -16,6 +16,18 @@ class Job(NamedTuple):
     spot_usd: tuple[float, ...]
     """One price a spot tier, in the order of the tiers."""
     nodes: int = 1
+    checkpoint_every: int = 0
+    """What an attempt's work is rounded down to when it ends; 0 where `changeover` has the lost work in it."""
+    probe: int = 0
+    """What a probe is billed for, in seconds of one node."""
+
+
+class Attempt(NamedTuple):
+    """One continuous run on one tier, in seconds from the job's creation."""
+
+    pool: str
+    start: int
+    end: int
 
 
 class Outcome(NamedTuple):

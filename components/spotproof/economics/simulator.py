@@ -1,0 +1,185 @@
+"""One job under its policy on one market: the loop that the controller runs in a cluster, with time that is only counted.
+
+The same `decide`, the same history: what is measured here is what runs there. Between two decisions the simulator skips
+to the first instant at which the answer could change: `next_at`, or a change of the market that the job can see.
+"""
+
+from typing import Final
+
+from spotproof.economics.market import Market
+from spotproof.economics.outcome import Attempt, Job, Outcome
+from spotproof.fallback.decide import decide
+from spotproof.fallback.history import created, interrupted, moved, seen_down, seen_up, started
+from spotproof.fallback.policy import Policy, Tier
+from spotproof.fallback.run import Action, Decision, Instant, Observation, Phase, Sight
+
+WAITING: Final = Phase.WAITING
+RUNNING: Final = Phase.RUNNING
+LOST: Final = 1 << 60
+
+
+class Simulation:
+    """One run. `tick` is how long every answer binds and what is billed as a whole, in seconds: 1 is continuous time."""
+
+    __slots__ = (
+        "_places", "_spells", "asked", "attempts", "decisions", "done", "evictions", "job", "market", "now", "phase",
+        "policy", "sights", "since", "skips", "state", "tick", "tier",
+    )  # fmt: skip
+
+    def __init__(
+        self, policy: Policy, job: Job, market: Market, *, tick: int, skips: bool = True
+    ) -> None:
+        """Set out with a job that has just been made and waits for the first tier of its policy."""
+        self.policy, self.job, self.market, self.tick, self.skips = policy, job, market, tick, skips
+        self.now: Instant = 0
+        self.tier: Tier = policy.tiers[0]
+        self.phase, self.since = WAITING, 0
+        self.state = created(0, work=job.work, deadline=job.deadline)
+        self.sights: dict[str, Sight] = {}
+        self._places = {tier.pool: index for index, tier in enumerate(policy.spot)}
+        self._spells = [0] * len(policy.spot)
+        self.done, self.evictions, self.decisions = 0, 0, 0
+        self.attempts: list[Attempt] = []
+        self.asked: list[str] = []
+
+    def run(self) -> Outcome:
+        """Go to the end of the job or of the market's record."""
+        while self.now < self.market.end:
+            self._look()
+            decision = self._decide()
+            if self._pass(self._next(decision)):
+                return self._outcome(self.now)
+        return self._outcome(None)
+
+    def _outcome(self, finish: Instant | None) -> Outcome:
+        if self.phase is RUNNING:
+            self._note_attempt()
+        seconds = {tier.pool: 0 for tier in self.policy.tiers}
+        for each in self.attempts:
+            seconds[each.pool] += each.end - each.start
+        spot = sum(seconds[tier.pool] for tier in self.policy.spot)
+        usd = sum(each * self._price(self.policy.by_pool[pool]) for pool, each in seconds.items()) / 3600
+        asked = sum(self._price(self.policy.by_pool[pool]) for pool in self.asked) * self.job.probe / 3600
+        return Outcome(
+            usd=usd * self.job.nodes + asked,
+            finish=finish,
+            evictions=self.evictions,
+            starts=len(self.attempts),
+            spot=spot,
+            on_demand=sum(seconds.values()) - spot,
+        )
+
+    def _note_attempt(self) -> None:
+        self.attempts.append(Attempt(self.tier.pool, self.since, self.now))
+
+    def _look(self) -> None:
+        """See the market as the job can: all of it, or without a probe only the tier that the job is on."""
+        for tier in self.policy.spot if not self.policy.probe_every else (self.tier,):
+            if tier.spot:
+                self._see(tier)
+        if self.phase is RUNNING and self.tier.spot and not self.sights[self.tier.pool].there:
+            self._evict()
+
+    def _see(self, tier: Tier, *, asked: bool = False) -> bool:
+        """Note whether a tier has capacity in this tick."""
+        pool, now = tier.pool, self.now
+        place = self._places[pool]
+        tape, spell = self.market.tapes[place], self._spells[place]
+        while spell < len(tape.changes) and tape.changes[spell] <= now:
+            spell += 1
+        self._spells[place] = spell
+        there = tape.first ^ bool(spell % 2)
+        before = self.sights.get(pool, Sight())
+        if self.policy.probe_every:
+            self.sights[pool] = seen_up(before, now, asked=asked) if there else seen_down(before, now, asked=asked)
+        else:
+            since = self._grid(tape.changes[spell - 1]) if spell else 0
+            self.sights[pool] = Sight(there, now, since) if there else Sight(there, since, now)
+        return there
+
+    def _grid(self, at: Instant) -> Instant:
+        """The first instant from this one on at which something can be seen or done."""
+        return -(-at // self.tick) * self.tick
+
+    def _evict(self) -> None:
+        self.evictions += 1
+        self._end_attempt(charged=True)
+        self.phase, self.since = WAITING, self.now
+
+    def _end_attempt(self, *, charged: bool) -> None:
+        self._note_attempt()
+        trained = max(self.now - self.since - self.job.changeover, 0)
+        cycle = self.job.checkpoint_every
+        self.done += trained - trained % cycle if cycle else trained
+        self.state = interrupted(
+            self.policy, self.state, pool=self.tier.pool, since=self.since, now=self.now,
+            kind="eviction" if charged else None,
+        )  # fmt: skip
+
+    def _decide(self) -> Decision:
+        while True:
+            seen = Observation(self.tier.pool, self.phase, self.since, self.sights, tick=self.tick)
+            decision = decide(self.policy, self.state, seen, self.now)
+            self.decisions += 1
+            if decision.action is not Action.ASK:
+                break
+            self.asked.append(decision.tier)
+            self._see(self.policy.by_pool[decision.tier], asked=True)
+        if decision.action is Action.MOVE and decision.tier != self.tier.pool:
+            self._move(self.policy.by_pool[decision.tier])
+        if self.phase is WAITING and (not self.tier.spot or self.sights[self.tier.pool].there):
+            self.phase, self.since = RUNNING, self.now
+            self.state = started(self.state)
+        return decision
+
+    def _move(self, tier: Tier) -> None:
+        if self.phase is RUNNING:
+            self._end_attempt(charged=False)
+        self.state = moved(self.policy, self.state, before=self.tier.pool, after=tier.pool, now=self.now)
+        self.tier, self.phase, self.since = tier, WAITING, self.now
+        if tier.spot and self.policy.probe_every:
+            self._see(tier)
+
+    def _price(self, tier: Tier) -> float:
+        return self.job.spot_usd[self._places[tier.pool]] if tier.spot else self.job.on_demand_usd
+
+    def _next(self, decision: Decision) -> Instant:
+        """The next instant at which the job must be looked at again."""
+        soonest = self.now + self.tick
+        if not self.skips or self.since == self.now:
+            return soonest
+        change = min(self._change(tier) for tier in self._watched()) if self.policy.spot else LOST
+        return max(self._grid(min(decision.next_at, change, self.market.end)), soonest)
+
+    def _watched(self) -> tuple[Tier, ...]:
+        policy, tier = self.policy, self.tier
+        alone = policy.probe_every or (self.phase is RUNNING and tier.spot and not policy.cheaper[tier.pool])
+        return (tier,) if alone else policy.spot
+
+    def _change(self, tier: Tier) -> Instant:
+        if not tier.spot:
+            return LOST
+        place = self._places[tier.pool]
+        changes, spell = self.market.tapes[place].changes, self._spells[place]
+        return changes[spell] if spell < len(changes) else LOST
+
+    def _pass(self, until: Instant) -> bool:
+        """Let time go by until the next look, or until the job is done; say whether it is."""
+        if self.phase is WAITING:
+            self.now = until
+            return False
+        done_at = self._grid(self.since + self.job.changeover + self.job.work - self.done)
+        self.now = min(until, max(done_at, self.now + self.tick))
+        return self.now >= done_at
+
+
+def simulate(policy: Policy, job: Job, market: Market, *, tick: int) -> Outcome:
+    """What becomes of one job.
+
+    Args:
+        policy: The policy; its spot tiers are those of the market, in this order.
+        job: What is to be done, and the prices.
+        market: When each spot tier has capacity.
+        tick: Seconds for which every answer binds and that are billed whole; 1 is continuous time.
+    """
+    return Simulation(policy, job, market, tick=tick).run()

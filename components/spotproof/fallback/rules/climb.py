@@ -1,0 +1,28 @@
+"""`return`: back to a cheaper tier, after a stay long enough that a flickering market does not cost a restart each time."""
+
+from spotproof.fallback.reasons import Code, Reason
+from spotproof.fallback.run import NEVER, Decision, Instant
+from spotproof.fallback.rules.asking import ask_due
+from spotproof.fallback.view import View
+
+
+def climb(view: View) -> Decision | Instant:
+    """Ask cheaper tiers once the job has stayed its time, and take the first that answers.
+
+    With a deadline only while leaving and coming back once would still end in time.
+    """
+    policy, tier = view.policy, view.tier
+    cheaper = policy.cheaper[tier.pool]
+    if policy.min_stay is None or not cheaper or view.waiting:
+        return NEVER
+    stayed = view.now - view.state.arrived
+    if stayed < policy.min_stay:
+        reason = Reason(Code.MIN_STAY, (tier.pool, stayed, policy.min_stay))
+        return view.remain(reason, view.state.arrived + policy.min_stay)
+    if view.budget is not None and view.budget.spare < 0:
+        return NEVER
+    there = view.fresh(cheaper)
+    if there:
+        after = view.cheapest(there)
+        return view.move(after, Reason(Code.RETURN, (tier.pool, after.pool)))
+    return ask_due(view, cheaper)

@@ -1,0 +1,101 @@
+"""What the rules look at: policy, history and observation, with the questions that several rules ask answered once."""
+
+from collections.abc import Iterable
+
+from spotproof.fallback.budget import Budget, budget
+from spotproof.fallback.policy import NEVER_MOVES, Order, Policy, Tier, are_equal, is_cheaper
+from spotproof.fallback.reasons import Code, Reason
+from spotproof.fallback.run import (
+    ERROR,
+    NEVER,
+    Action,
+    Decision,
+    Instant,
+    Observation,
+    Phase,
+    RunState,
+    Sight,
+)
+
+UNSEEN = Sight()
+
+
+class View:
+    """One decision's facts; made anew for each."""
+
+    __slots__ = ("budget", "now", "policy", "seen", "state", "tier", "waiting")
+
+    def __init__(self, policy: Policy, state: RunState, seen: Observation, now: Instant) -> None:
+        """Look up the tier, and the time budget where there is a deadline to keep."""
+        self.policy = policy
+        self.state = state
+        self.seen = seen
+        self.now = now
+        self.tier: Tier = policy.by_pool[seen.tier]
+        self.waiting = seen.phase is Phase.WAITING
+        self.budget: Budget | None = None if policy.mode == "off" else budget(policy, state, seen, now, spot=self.tier.spot)
+
+    def sight(self, tier: Tier) -> Sight:
+        """What is known of a tier; nothing, where it was never looked at."""
+        return self.seen.sights.get(tier.pool, UNSEEN)
+
+    def there(self, tiers: Iterable[Tier]) -> list[Tier]:
+        """Those whose newest answer was yes."""
+        sights = self.seen.sights
+        return [tier for tier in tiers if sights.get(tier.pool, UNSEEN).there]
+
+    def fresh(self, tiers: Iterable[Tier]) -> list[Tier]:
+        """Those whose yes is one to move on."""
+        return [tier for tier in self.there(tiers) if self.is_fresh(tier)]
+
+    def cheapest(self, tiers: Iterable[Tier]) -> Tier:
+        """The first of the lowest price; of those without a price the first of the list."""
+        tiers = list(tiers)
+        least = next((tier for tier in tiers if not any(is_cheaper(other, tier) for other in tiers)), tiers[0])
+        return self.first(tier for tier in tiers if tier is least or are_equal(tier, least))
+
+    def first(self, tiers: Iterable[Tier]) -> Tier:
+        """The one to take or to ask: tiers that failed too often last, then by the policy's order, then the list's."""
+        if self.policy.order is Order.LISTED:
+            return min(tiers, key=lambda tier: (self.spent(tier), tier.rank))
+        return min(tiers, key=lambda tier: (self.spent(tier), self.failed(tier), tier.rank))
+
+    def failed(self, tier: Tier) -> Instant:
+        """When a tier last had no capacity; one that never failed comes before all others."""
+        down = self.sight(tier).down
+        return -NEVER if down is None else down
+
+    def failures(self, tier: Tier) -> int:
+        """The job's interruptions on a tier that count against its maxFailures."""
+        since = -NEVER if self.policy.failure_window is None else self.now - self.policy.failure_window
+        errors = self.policy.count_errors
+        return sum(
+            each.pool == tier.pool and each.at > since and (errors or each.kind != ERROR)
+            for each in self.state.failures
+        )
+
+    def spent(self, tier: Tier) -> bool:
+        """Whether a tier has failed this job more often than it tolerates."""
+        limit = tier.max_failures
+        return limit != NEVER_MOVES and bool(self.state.failures) and self.failures(tier) > limit
+
+    def is_fresh(self, tier: Tier) -> bool:
+        """Whether a tier's answer is one to move on: seen all the time, or asked just now."""
+        return not self.policy.probe_every or self.sight(tier).asked == self.now
+
+    def due(self, tier: Tier) -> Instant:
+        """When a tier is to be asked again; now, where it never was."""
+        asked = self.sight(tier).asked
+        return self.now if asked is None else asked + self.policy.probe_every
+
+    def move(self, tier: Tier, reason: Reason) -> Decision:
+        """Take the job to a tier."""
+        return Decision(Action.MOVE, tier.pool, reason)
+
+    def ask(self, tier: Tier, code: Code = Code.ASKED) -> Decision:
+        """Probe a tier."""
+        return Decision(Action.ASK, tier.pool, Reason(code, (tier.pool,)))
+
+    def remain(self, reason: Reason, next_at: Instant = NEVER) -> Decision:
+        """Leave the job where it is."""
+        return Decision(Action.WAIT if self.waiting else Action.STAY, self.tier.pool, reason, next_at)
