@@ -1,4 +1,4 @@
-"""One job under its policy on one market: the loop that the controller runs in a cluster, with time that is only counted.
+"""One job under its policy on one market: the loop the controller runs in a cluster, with time that is only counted.
 
 The same `decide`, the same history: what is measured here is what runs there. Between two decisions the simulator skips
 to the first instant at which the answer could change: `next_at`, or a change of the market that the job can see.
@@ -11,7 +11,7 @@ from spotproof.economics.outcome import Attempt, Job, Outcome
 from spotproof.fallback.decide import decide
 from spotproof.fallback.history import created, interrupted, moved, seen_down, seen_up, started
 from spotproof.fallback.policy import Policy, Tier
-from spotproof.fallback.run import Action, Decision, Instant, Observation, Phase, Sight
+from spotproof.fallback.run import EVICTION, Action, Decision, Instant, Observation, Phase, Sight
 
 WAITING: Final = Phase.WAITING
 RUNNING: Final = Phase.RUNNING
@@ -19,16 +19,14 @@ LOST: Final = 1 << 60
 
 
 class Simulation:
-    """One run. `tick` is how long every answer binds and what is billed as a whole, in seconds: 1 is continuous time."""
+    """One run. `tick` is how long an answer binds and what is billed whole, in seconds: 1 is continuous time."""
 
     __slots__ = (
         "_places", "_spells", "asked", "attempts", "decisions", "done", "evictions", "job", "market", "now", "phase",
         "policy", "sights", "since", "skips", "state", "tick", "tier",
     )  # fmt: skip
 
-    def __init__(
-        self, policy: Policy, job: Job, market: Market, *, tick: int, skips: bool = True
-    ) -> None:
+    def __init__(self, policy: Policy, job: Job, market: Market, *, tick: int, skips: bool = True) -> None:
         """Set out with a job that has just been made and waits for the first tier of its policy."""
         self.policy, self.job, self.market, self.tick, self.skips = policy, job, market, tick, skips
         self.now: Instant = 0
@@ -111,19 +109,17 @@ class Simulation:
         trained = max(self.now - self.since - self.job.changeover, 0)
         cycle = self.job.checkpoint_every
         self.done += trained - trained % cycle if cycle else trained
-        self.state = interrupted(
-            self.policy, self.state, pool=self.tier.pool, since=self.since, now=self.now,
-            kind="eviction" if charged else None,
-        )  # fmt: skip
+        kind = EVICTION if charged else None
+        self.state = interrupted(self.policy, self.state, self._seen(), self.now, kind)
 
     def _decide(self) -> Decision:
         while True:
-            seen = Observation(self.tier.pool, self.phase, self.since, self.sights, tick=self.tick)
-            decision = decide(self.policy, self.state, seen, self.now)
+            decision = decide(self.policy, self.state, self._seen(), self.now)
             self.decisions += 1
             if decision.action is not Action.ASK:
                 break
-            self.asked.append(decision.tier)
+            if self.phase is RUNNING:
+                self.asked.append(decision.tier)
             self._see(self.policy.by_pool[decision.tier], asked=True)
         if decision.action is Action.MOVE and decision.tier != self.tier.pool:
             self._move(self.policy.by_pool[decision.tier])
@@ -131,6 +127,9 @@ class Simulation:
             self.phase, self.since = RUNNING, self.now
             self.state = started(self.state)
         return decision
+
+    def _seen(self) -> Observation:
+        return Observation(self.tier.pool, self.phase, self.since, self.sights, tick=self.tick)
 
     def _move(self, tier: Tier) -> None:
         if self.phase is RUNNING:

@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 from spotproof.fallback.policy import Policy, are_equal
-from spotproof.fallback.run import EVICTION, Failure, Instant, RunState, Sight
+from spotproof.fallback.run import EVICTION, Failure, Instant, Observation, RunState, Sight
 
 HOUR: Final = 3600
 
@@ -21,15 +21,13 @@ def started(state: RunState) -> RunState:
 def interrupted(
     policy: Policy,
     state: RunState,
-    *,
-    pool: str,
-    since: Instant,
+    seen: Observation,
     now: Instant,
     kind: Literal["eviction", "error"] | None = EVICTION,
 ) -> RunState:
-    """The attempt that ran since `since` has ended; `kind` None for an end that nobody is charged for."""
-    saved = max(now - since - max(policy.restart, state.restart_seen) - policy.checkpoint_every, 0)
-    failures = (*state.failures, Failure(now, pool, kind)) if kind else state.failures
+    """The attempt that `seen` shows running has ended; `kind` None for an end that nobody is charged for."""
+    saved = max(now - seen.since - max(policy.restart, state.restart_seen) - policy.checkpoint_every, 0)
+    failures = (*state.failures, Failure(now, seen.tier, kind)) if kind else state.failures
     return state._replace(done=state.done + saved, failures=failures)
 
 

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from string import Formatter
 from typing import Any, Final, NamedTuple
 
 from spotproof.settings.base import render_duration
@@ -31,11 +32,10 @@ class Code(enum.Enum):
     SPARE_PAY = "NoSpareTimeToWait"
     SPARE_LEAVE = "SpareTimeToLeave"
     SPARE_KEEP = "NoSpareTimeToLeave"
-    PREMIUM_WAIT = "WorthWaitingForCheaper"
 
 
 class Reason(NamedTuple):
-    """A code and the numbers it was decided on: seconds, counts, thousandths or names, as SENTENCES reads them.
+    """A code and the numbers it was decided on: seconds, counts, thousandths or names, in the order of SENTENCES.
 
     `nodes_held` are nodes that are billed while the job waits.
     """
@@ -45,78 +45,64 @@ class Reason(NamedTuple):
     nodes_held: int = 0
 
 
-def _time(seconds: Any) -> str:
-    """A duration as the settings write it; under a minute in seconds, else in whole minutes."""
-    whole = max(int(seconds), 0)
-    return render_duration(timedelta(seconds=whole if whole < 60 else whole - whole % 60))  # noqa: PLR2004
-
-
-def _share(thousandths: Any) -> str:
-    return f"{int(thousandths) / 10:.0f} %"
-
-
-def _times(count: Any) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-SENTENCES: Final[Mapping[Code, Callable[..., str]]] = {
-    Code.RUNNING: lambda pool: f"runs on {pool}",
-    Code.PLACED: lambda pool: f"{pool} has room, the job is being placed there",
-    Code.WAITING: lambda pool, waited, limit: f"waiting for {pool} for {_time(waited)}, of {_time(limit)} at most",
-    Code.DRY: lambda pool, waited: (
-        f"no capacity on {pool}, the last tier, for {_time(waited)}: waiting as long as it takes, and asking every "
-        "other tier"
+SENTENCES: Final[Mapping[Code, str]] = {
+    Code.RUNNING: "runs on {0}",
+    Code.PLACED: "{0} has room, the job is being placed there",
+    Code.WAITING: "waiting for {0} for {1:time}, of {2:time} at most",
+    Code.DRY: "no capacity on {0}, the last tier, for {1:time}: waiting as long as it takes, asking all other tiers",
+    Code.FAILURES: "{0} failed the job {1:times}, and maxFailures is {2}: moving to {3}",
+    Code.USED_UP: "{0} failed the job {1:times}, and maxFailures is {2}, but no tier comes after it: staying",
+    Code.TIMEOUT: "no place on {0} for {1:time}, and pendingTimeout is {2:time}: moving to {3}",
+    Code.EQUAL: "no place on {0}, and {1} has one for the same price: moving there",
+    Code.OTHER: "no place on {0} for {1:time}, and {2} has one: moving there",
+    Code.RETURN: "{1} has room and is cheaper than {0}: returning",
+    Code.MIN_STAY: "stays on {0} for at least {2:time} before a return, {1:time} so far",
+    Code.ASKED: "asking whether {0} has room",
+    Code.BRAKE: "moved {0:times} within the hour, and maxMovesPerHour is {1}: staying",
+    Code.GUARD: "{0:time} is left for {1:time} of work and a restart of {2:time}: {3} is needed now to end in time",
+    Code.LATE: "{0:time} is left for {1:time} of work, so the deadline cannot be met any more: {2} ends soonest",
+    Code.SPOT_THERE: "spot is there: taking {0}",
+    Code.SPARE_WAIT: "waiting for spot: {0:share} of the time left is spare, {1:share} is kept in an outage so old",
+    Code.SPARE_PAY: "taking {2}: {0:share} of the time left is spare, and {1:share} is kept in an outage so old",
+    Code.SPARE_LEAVE: (
+        "taking {2}: it has been up for {3:time}, {0:share} of the time left is spare, and {1:share} is enough to try"
     ),
-    Code.FAILURES: lambda pool, count, limit, after: (
-        f"{pool} failed the job {_times(count)}, and maxFailures is {limit}: moving to {after}"
-    ),
-    Code.USED_UP: lambda pool, count, limit: (
-        f"{pool} failed the job {_times(count)}, and maxFailures is {limit}, but no tier comes after it: staying"
-    ),
-    Code.TIMEOUT: lambda pool, waited, limit, after: (
-        f"no place on {pool} for {_time(waited)}, and pendingTimeout is {_time(limit)}: moving to {after}"
-    ),
-    Code.EQUAL: lambda pool, after: f"no place on {pool}, and {after} has one for the same price: moving there",
-    Code.OTHER: lambda pool, waited, after: f"no place on {pool} for {_time(waited)}, and {after} has one: moving there",
-    Code.RETURN: lambda pool, after: f"{after} has room and is cheaper than {pool}: returning",
-    Code.MIN_STAY: lambda pool, stayed, least: (
-        f"stays on {pool} for at least {_time(least)} before a return, {_time(stayed)} so far"
-    ),
-    Code.ASKED: lambda pool: f"asking whether {pool} has room",
-    Code.BRAKE: lambda moves, limit: f"moved {_times(moves)} within the hour, and maxMovesPerHour is {limit}: staying",
-    Code.GUARD: lambda left, work, restart, pool: (
-        f"{_time(left)} is left for {_time(work)} of work and a restart of {_time(restart)}: {pool} is needed now to "
-        "be ready in time"
-    ),
-    Code.LATE: lambda left, work, pool: (
-        f"{_time(left)} is left for {_time(work)} of work, so the deadline cannot be met any more: {pool} ends soonest"
-    ),
-    Code.SPOT_THERE: lambda pool: f"spot is there: taking {pool}",
-    Code.SPARE_WAIT: lambda share, kept: (
-        f"waiting for spot: {_share(share)} of the time left is spare, {_share(kept)} is kept in an outage of this age"
-    ),
-    Code.SPARE_PAY: lambda share, kept, pool: (
-        f"taking {pool}: {_share(share)} of the time left is spare, and {_share(kept)} is kept in an outage of this age"
-    ),
-    Code.SPARE_LEAVE: lambda share, needed, pool, age: (
-        f"taking {pool}: it has been up for {_time(age)}, {_share(share)} of the time left is spare, and "
-        f"{_share(needed)} is enough to try"
-    ),
-    Code.SPARE_KEEP: lambda share, needed, pool: (
-        f"staying on {pool}: {_share(share)} of the time left is spare, and {_share(needed)} is needed to try a "
-        "cheaper tier"
-    ),
-    Code.PREMIUM_WAIT: lambda pool, share, kept: (
-        f"waiting for a tier cheaper than {pool}: {_share(share)} of the time left is spare, {_share(kept)} is kept "
-        "for a saving of this size"
+    Code.SPARE_KEEP: (
+        "staying on {2}: {0:share} of the time left is spare, and {1:share} is needed to try a cheaper tier"
     ),
 }
+"""What is said, by code; `time` are seconds, `share` thousandths, `times` a count, the rest is written as it is."""
 
 
 def sentence(reason: Reason) -> str:
     """The reason as its owner reads it."""
-    text = SENTENCES[reason.code](*reason.numbers)
+    text = _Formatter().vformat(SENTENCES[reason.code], reason.numbers, {})
     if not reason.nodes_held:
         return text
     nodes = "1 node is" if reason.nodes_held == 1 else f"{reason.nodes_held} nodes are"
     return f"{text}; {nodes} held and billed meanwhile"
+
+
+def _time(seconds: int) -> str:
+    """As the settings write it: from a minute up in whole minutes."""
+    whole = max(seconds, 0)
+    return render_duration(timedelta(seconds=whole - whole % 60 if whole >= MINUTE else whole))
+
+
+def _share(thousandths: int) -> str:
+    return f"{thousandths / 10:.0f} %"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+MINUTE: Final = 60
+FORMATS: Final[Mapping[str, Callable[[int], str]]] = {"time": _time, "share": _share, "times": _times}
+
+
+class _Formatter(Formatter):
+    """Python's own format strings, with our words for what a number is."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return FORMATS[format_spec](value) if format_spec else str(value)

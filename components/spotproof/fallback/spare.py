@@ -1,8 +1,8 @@
 """Spare share: how much time must be spare to wait for spot, and to leave on-demand for it.
 
-The share of the time left that is spare, (left - work - 2 restarts) / left, is compared with straight lines, because far
-from the deadline that is the shape of the exact optimum's thresholds. `weight` is the part of the whole saving that is
-at stake, 1 between spot and on-demand. All comparisons are of whole numbers where it is 1.
+The share of the time left that is spare, (left - work - 2 restarts) / left, is compared with straight lines, because
+far from the deadline that is the shape of the exact optimum's thresholds. `weight` is the part of the whole saving that
+is at stake, 1 between spot and on-demand. All comparisons are of whole numbers where it is 1.
 """
 
 from math import sqrt

@@ -1,6 +1,7 @@
 """What the rules look at: policy, history and observation, with the questions that several rules ask answered once."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from spotproof.fallback.budget import Budget, budget
 from spotproof.fallback.policy import NEVER_MOVES, Order, Policy, Tier, are_equal, is_cheaper
@@ -17,7 +18,9 @@ from spotproof.fallback.run import (
     Sight,
 )
 
-UNSEEN = Sight()
+UNSEEN: Final = Sight()
+ANSWER: Final = 300
+"""Seconds until a request that got no node is taken for refused: Karpenter gives up a launch after 5 min."""
 
 
 class View:
@@ -33,7 +36,9 @@ class View:
         self.now = now
         self.tier: Tier = policy.by_pool[seen.tier]
         self.waiting = seen.phase is Phase.WAITING
-        self.budget: Budget | None = None if policy.mode == "off" else budget(policy, state, seen, now, spot=self.tier.spot)
+        self.budget: Budget | None = (
+            None if policy.mode == "off" else budget(policy, state, seen, now, spot=self.tier.spot)
+        )
 
     def sight(self, tier: Tier) -> Sight:
         """What is known of a tier; nothing, where it was never looked at."""
@@ -55,10 +60,17 @@ class View:
         return self.first(tier for tier in tiers if tier is least or are_equal(tier, least))
 
     def first(self, tiers: Iterable[Tier]) -> Tier:
-        """The one to take or to ask: tiers that failed too often last, then by the policy's order, then the list's."""
-        if self.policy.order is Order.LISTED:
-            return min(tiers, key=lambda tier: (self.spent(tier), tier.rank))
-        return min(tiers, key=lambda tier: (self.spent(tier), self.failed(tier), tier.rank))
+        """The one to take or to ask."""
+        return min(tiers, key=self._turn)
+
+    def in_order(self, tiers: Iterable[Tier]) -> list[Tier]:
+        """All of them, the one to take first before the others."""
+        return sorted(tiers, key=self._turn)
+
+    def _turn(self, tier: Tier) -> tuple[bool, Instant, int]:
+        """Tiers that failed the job too often last, then by the policy's order, then by the list's."""
+        listed = self.policy.order is Order.LISTED
+        return self.spent(tier), 0 if listed else self.failed(tier), tier.rank
 
     def failed(self, tier: Tier) -> Instant:
         """When a tier last had no capacity; one that never failed comes before all others."""
@@ -84,9 +96,12 @@ class View:
         return not self.policy.probe_every or self.sight(tier).asked == self.now
 
     def due(self, tier: Tier) -> Instant:
-        """When a tier is to be asked again; now, where it never was."""
+        """When a tier is to be asked again; now, where it never was.
+
+        A job that waits asks without a pause: a request that is refused costs nothing, and one that is not is its node.
+        """
         asked = self.sight(tier).asked
-        return self.now if asked is None else asked + self.policy.probe_every
+        return self.now if asked is None else asked + (ANSWER if self.waiting else self.policy.probe_every)
 
     def move(self, tier: Tier, reason: Reason) -> Decision:
         """Take the job to a tier."""

@@ -3,9 +3,9 @@
 from typing import Final
 
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.rules.asking import ask_due
 from spotproof.fallback.rules.order import is_last
+from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
 LAUNCH: Final = 900

@@ -1,8 +1,8 @@
-"""Interruptions beyond maxFailures: a tier tolerates M of them, number M + 1 moves the job (Ray's and JobSet's meaning)."""
+"""Interruptions beyond maxFailures: a tier tolerates M, number M + 1 moves the job, as Ray and JobSet mean it."""
 
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.rules.order import next_tier
+from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
 

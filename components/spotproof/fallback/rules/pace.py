@@ -10,12 +10,13 @@ from spotproof.fallback import spare
 from spotproof.fallback.budget import Budget
 from spotproof.fallback.policy import Tier
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.rules.asking import ask_due
+from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
 SWEEP: Final = 2_400
-"""Asking every tier once before on-demand is paid ends after 40 min; with slow answers a longer sweep cost 0.7 points."""
+"""Seconds after which on-demand is paid without having asked every tier once: with slow answers a longer sweep cost
+0.7 points."""
 
 
 def pace(view: View) -> Decision | Instant:
@@ -71,27 +72,26 @@ def _up(view: View, tier: Tier) -> Instant:
 
 
 def _on_demand(view: View, budget: Budget) -> Decision | Instant:
+    """Leave for the first tier, in the order of the policy, that has been up long enough for what is spare."""
     tiers = view.policy.spot
-    there = view.there(tiers)
-    if there:
-        tier = view.first(there)
+    there = view.in_order(view.there(tiers))
+    next_at = NEVER
+    for tier in there:
         age = view.now - view.failed(tier)
-        numbers = (spare.share(budget), spare.needed(budget, age))
-        if spare.may_leave(budget, age):
-            if not view.is_fresh(tier):
-                return view.ask(tier)
-            if budget.may_start():
-                return view.move(tier, Reason(Code.SPARE_LEAVE, (*numbers, tier.pool, age)))
-        next_at = view.now + spare.until_leave(budget, age)
-    else:
-        tier = view.first(tiers)
-        numbers, next_at = (spare.share(budget), spare.needed(budget, 0)), NEVER
+        if not spare.may_leave(budget, age):
+            next_at = min(next_at, view.now + spare.until_leave(budget, age))
+        elif not view.is_fresh(tier):
+            return view.ask(tier)
+        elif budget.may_start():
+            numbers = (spare.share(budget), spare.needed(budget, age), tier.pool, age)
+            return view.move(tier, Reason(Code.SPARE_LEAVE, numbers))
     if view.policy.probe_every and budget.spare >= 0:
-        due = min(view.due(each) for each in tiers) if len(tiers) == 1 else _turn(view)
-        if due <= view.now:
-            return view.ask(view.first(tiers) if not there else tier)
-        next_at = min(next_at, due)
-    return view.remain(Reason(Code.SPARE_KEEP, (*numbers, view.tier.pool)), next_at)
+        turn = _turn(view)
+        if turn <= view.now:
+            return view.ask(view.first(tiers))
+        next_at = min(next_at, turn)
+    least = spare.needed(budget, view.now - view.failed(there[0]) if there else 0)
+    return view.remain(Reason(Code.SPARE_KEEP, (spare.share(budget), least, view.tier.pool)), next_at)
 
 
 def _turn(view: View) -> Instant:
