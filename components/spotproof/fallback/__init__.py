@@ -1,8 +1,8 @@
 """The fallback rule: when a job leaves a tier, waits, asks, and comes back. Pure: no clock, no API.
 
-    >>> decision = decide(policy, state, seen, now)
-    >>> sentence(decision.reason)
-    'waiting for spot: 14 % of the time left is spare, 12 % is kept in an outage so old'
+>>> decision = decide(policy, state, seen, now)
+>>> sentence(decision.reason)
+'waiting for spot: 14 % of the time left is spare, 12 % is kept in an outage so old'
 """
 
 from spotproof.fallback.decide import decide
