@@ -66,6 +66,10 @@ class Policy:
     """Pool to the other tiers of its price, in the order of the list."""
     cheaper: Mapping[str, tuple[Tier, ...]] = field(init=False, repr=False, compare=False)
     """Pool to the tiers that `return` may climb to."""
+    grades: Mapping[str, int] = field(init=False, repr=False, compare=False)
+    """Pool to its place among the prices: 0 for the cheapest spot tiers and those that are equal to them."""
+    below: Mapping[str, tuple[Tier, ...]] = field(init=False, repr=False, compare=False)
+    """Pool to the spot tiers of a lower grade."""
 
     def __post_init__(self) -> None:
         """Work out what the rules ask for at every decision."""
@@ -77,9 +81,20 @@ class Policy:
             "on_demand": next((tier for tier in tiers if not tier.spot), None),
             "equals": {tier.pool: tuple(x for x in tiers if x is not tier and are_equal(x, tier)) for tier in tiers},
             "cheaper": {tier.pool: tuple(x for x in tiers if is_cheaper(x, tier)) for tier in tiers},
+            "grades": (of := grades(tiers)),
+            "below": {tier.pool: tuple(x for x in tiers if x.spot and of[x.pool] < of[tier.pool]) for tier in tiers},
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    def stake(self, dear: Tier, cheap: Tier) -> float:
+        """What part of all that spot can save is at stake between two tiers: 1 between on-demand and the cheapest."""
+        if self.on_demand is None or self.on_demand.usd is None or dear.usd is None or cheap.usd is None:
+            return int(not dear.spot)
+        if not dear.spot and not self.grades[cheap.pool]:
+            return 1
+        least = min(tier.usd for tier in self.spot if tier.usd is not None)
+        return max((dear.usd - cheap.usd) / (self.on_demand.usd - least), 0) if self.on_demand.usd > least else 0
 
     def ranked(self, pools: Sequence[str]) -> "Policy":
         """The policy with tiers in another order, as the one in which earlier jobs saw them available."""
@@ -107,6 +122,18 @@ def is_cheaper(one: Tier, other: Tier) -> bool:
     if one.usd is None or other.usd is None:
         return one.rank < other.rank
     return one.usd < other.usd
+
+
+def grades(tiers: Sequence[Tier]) -> dict[str, int]:
+    """Pool to grade: tiers by price, spot before on-demand, a new grade where a tier is not equal to its first."""
+    found: dict[str, int] = {}
+    first: Tier | None = None
+    for tier in sorted(tiers, key=lambda tier: (not tier.spot, tier.usd is None, tier.usd or 0, tier.rank)):
+        grade = 0 if first is None else found[first.pool] + (not are_equal(first, tier))
+        if first is None or grade > found[first.pool]:
+            first = tier
+        found[tier.pool] = grade
+    return found
 
 
 def policy_of(resolved: ResolvedPolicy) -> Policy:
