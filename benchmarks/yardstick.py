@@ -1,9 +1,9 @@
 """What a policy without foresight can save that knows how the chance of a change falls with age: a dynamic programme.
 
 A yardstick for the rule, not a rule: it has to be fitted to a market, and its table takes megabytes. Model
-(beyond-up.md section 4): availability is a Markov chain over up or down and four classes of age; the first spell of a
-run has a copy of its own, as its true age is unknown. State: whole ticks left, slack, what is held with its debt, and
-the chain's. All 11 published figures are met within 0.1 points.
+(shared/reference/beyond-up.md section 4): availability is a Markov chain over up or down and four classes of age; the
+first spell of a run has a copy of its own, as its true age is unknown. State: whole ticks left, slack, what is held with
+its debt, and the chain's. All 11 published figures are met within 0.1 points.
 """
 
 import math
@@ -38,7 +38,7 @@ NEVER: Final = 1e9
 LEAST_NEVER: Final = 1e4
 """Expected USD from which on a missed deadline is among what can happen."""
 PUBLISHED: Final = (37.9, 29.0, 33.4, 42.1, 35.8, 28.7, 39.7, 42.4, 39.7, 44.8, 47.5)
-"""Column `dp` of the development table of beyond-up.md section 3, in the order of CELLS."""
+"""Column `dp` of the development table of shared/reference/beyond-up.md section 3, in the order of CELLS."""
 
 
 def state(later: int, up: int, age_class: int) -> int:
