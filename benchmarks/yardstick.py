@@ -2,8 +2,8 @@
 
 A yardstick for the rule, not a rule: it has to be fitted to a market, and its table takes megabytes. Model
 (shared/reference/beyond-up.md section 4): availability is a Markov chain over up or down and four classes of age; the
-first spell of a run has a copy of its own, as its true age is unknown. State: whole ticks left, slack, what is held with
-its debt, and the chain's. All 11 published figures are met within 0.1 points.
+first spell of a run has a copy of its own, as its true age is unknown. State: whole ticks left, slack, what is held
+with its debt, and the chain's. All 11 published figures are met within 0.1 points.
 """
 
 import math
