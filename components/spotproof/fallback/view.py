@@ -68,7 +68,7 @@ class View:
         return sorted(tiers, key=self._turn)
 
     def _turn(self, tier: Tier) -> tuple[bool, int, Instant, int]:
-        """Tiers that failed the job too often last, cheap before dear, then by the policy's order, then by the list's."""
+        """Tiers that failed the job too often last, cheap before dear, then by the policy's order and the list's."""
         listed = self.policy.order is Order.LISTED
         return self.spent(tier), self.policy.grades[tier.pool], 0 if listed else self.failed(tier), tier.rank
 
