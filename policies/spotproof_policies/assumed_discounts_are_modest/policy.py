@@ -9,7 +9,7 @@ from spotproof_policies.model import Config, EachResource, Policy, Resource
 from spotproof_policies.reading import at, text
 
 _TOO_CHEAP: Final = 0.12
-"""Of on-demand. GPU spot was at 15 to 35 % of it on AWS (p5, p4d) and at 18 to 71 % on GCP (A3), by region."""
+"""Of on-demand. GPU spot was at 15 to 35 % of it on AWS in US regions (p5, p4d) and at 18 to 71 % on GCP (A3)."""
 _ASSUMED: Final = "assumed"
 
 
@@ -24,7 +24,7 @@ def check(resource: Resource, _config: Config) -> Iterator[str]:
         if cheap is not None and cheap < _TOO_CHEAP * dear and _ASSUMED in text(at(tier, "priceSource")):
             yield (
                 f"The price of the spot tier `{pool(tier)}` is assumed and {percent(cheap / dear)} of that of "
-                f"`{pool(fallback)}` on demand ({cheap:g} of {dear:g} USD an hour), less than GPU spot costs now, "
+                f"`{pool(fallback)}` on demand ({cheap:g} of {dear:g} USD an hour), less than GPU spot mostly costs, "
                 "so every saving that follows from it is too good. Look the price up and write it into the prices file."
             )
 

@@ -44,7 +44,7 @@ def check(resource: Resource, config: Config) -> Iterator[str]:
 
 POLICY = Policy(
     name="attempts-save-their-work",
-    description="Evictions leave a job on spot most of its time, and most of its attempts come to a checkpoint.",
+    description="Evictions leave a job half of its time on spot, and time for a checkpoint between two of them.",
     level="advisory",
     severity="high",
     remedy="Lower `fallbackPolicies[].deadline.checkpointEvery` (and the job's own interval), or what a restart takes.",
