@@ -97,7 +97,7 @@ class Policy:
     def learned(self, record: Mapping[str, float]) -> "Policy":
         """The policy with its spot tiers in the order that earlier jobs found them available.
 
-        On recorded markets that saves 0.1 to 0.3 points over taking the tier that is up longest; ties, and tiers that no
+        On recorded markets it saves up to 0.3 points over taking the tier that is up longest; ties, and tiers that no
         job has tried, keep the order of the list.
 
         Args:
