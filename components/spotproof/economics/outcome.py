@@ -18,6 +18,8 @@ class Job(NamedTuple):
     nodes: int = 1
     checkpoint_every: int = 0
     """What an attempt's work is rounded down to when it ends; 0 where `changeover` has the lost work in it."""
+    held: int = 0
+    """Nodes that are kept and billed while the job waits on the tier that it was evicted from."""
     probe: int = 0
     """What a probe is billed for, in seconds of one node."""
 

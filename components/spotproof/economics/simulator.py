@@ -4,6 +4,7 @@ The same `decide`, the same history: what is measured here is what runs there. B
 to the first instant at which the answer could change: `next_at`, or a change of the market that the job can see.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from spotproof.economics.market import Market
@@ -22,8 +23,8 @@ class Simulation:
     """One run. `tick` is how long an answer binds and what is billed whole, in seconds: 1 is continuous time."""
 
     __slots__ = (
-        "_places", "_spells", "asked", "attempts", "decisions", "done", "evictions", "job", "market", "now", "phase",
-        "policy", "sights", "since", "skips", "state", "tick", "tier",
+        "_places", "_spells", "asked", "attempts", "decisions", "done", "evictions", "held", "holds", "job", "market",
+        "now", "phase", "policy", "sights", "since", "skips", "state", "tick", "tier",
     )  # fmt: skip
 
     def __init__(self, policy: Policy, job: Job, market: Market, *, tick: int, skips: bool = True) -> None:
@@ -38,7 +39,9 @@ class Simulation:
         self._spells = [0] * len(policy.spot)
         self.done, self.evictions, self.decisions = 0, 0, 0
         self.attempts: list[Attempt] = []
-        self.asked: list[str] = []
+        self.held: list[Attempt] = []
+        self.asked: list[Attempt] = []
+        self.holds = False
 
     def run(self) -> Outcome:
         """Go to the end of the job or of the market's record."""
@@ -50,25 +53,16 @@ class Simulation:
         return self._outcome(None)
 
     def _outcome(self, finish: Instant | None) -> Outcome:
-        if self.phase is RUNNING:
-            self._note_attempt()
-        seconds = {tier.pool: 0 for tier in self.policy.tiers}
-        for each in self.attempts:
-            seconds[each.pool] += each.end - each.start
-        spot = sum(seconds[tier.pool] for tier in self.policy.spot)
-        usd = sum(each * self._price(self.policy.by_pool[pool]) for pool, each in seconds.items()) / 3600
-        asked = sum(self._price(self.policy.by_pool[pool]) for pool in self.asked) * self.job.probe / 3600
-        return Outcome(
-            usd=usd * self.job.nodes + asked,
-            finish=finish,
-            evictions=self.evictions,
-            starts=len(self.attempts),
-            spot=spot,
-            on_demand=sum(seconds.values()) - spot,
-        )
+        self._note()
+        return outcome(self, finish)
 
-    def _note_attempt(self) -> None:
-        self.attempts.append(Attempt(self.tier.pool, self.since, self.now))
+    def _note(self) -> None:
+        """Write down the attempt, or the nodes that were held for one, that ends now."""
+        if self.phase is RUNNING:
+            self.attempts.append(Attempt(self.tier.pool, self.since, self.now))
+        elif self.holds:
+            self.held.append(Attempt(self.tier.pool, self.since, self.now))
+            self.holds = False
 
     def _look(self) -> None:
         """See the market as the job can: all of it, or without a probe only the tier that the job is on."""
@@ -102,10 +96,10 @@ class Simulation:
     def _evict(self) -> None:
         self.evictions += 1
         self._end_attempt(charged=True)
-        self.phase, self.since = WAITING, self.now
+        self.phase, self.since, self.holds = WAITING, self.now, self.job.held > 0
 
     def _end_attempt(self, *, charged: bool) -> None:
-        self._note_attempt()
+        self._note()
         trained = max(self.now - self.since - self.job.changeover, 0)
         cycle = self.job.checkpoint_every
         self.done += trained - trained % cycle if cycle else trained
@@ -119,28 +113,29 @@ class Simulation:
             if decision.action is not Action.ASK:
                 break
             if self.phase is RUNNING:
-                self.asked.append(decision.tier)
+                self.asked.append(Attempt(decision.tier, self.now, self.now + self.job.probe))
             self._see(self.policy.by_pool[decision.tier], asked=True)
         if decision.action is Action.MOVE and decision.tier != self.tier.pool:
             self._move(self.policy.by_pool[decision.tier])
         if self.phase is WAITING and (not self.tier.spot or self.sights[self.tier.pool].there):
+            self._note()
             self.phase, self.since = RUNNING, self.now
             self.state = started(self.state)
         return decision
 
     def _seen(self) -> Observation:
-        return Observation(self.tier.pool, self.phase, self.since, self.sights, tick=self.tick)
+        held = self.job.held if self.holds else 0
+        return Observation(self.tier.pool, self.phase, self.since, self.sights, held, tick=self.tick)
 
     def _move(self, tier: Tier) -> None:
         if self.phase is RUNNING:
             self._end_attempt(charged=False)
+        else:
+            self._note()
         self.state = moved(self.policy, self.state, before=self.tier.pool, after=tier.pool, now=self.now)
         self.tier, self.phase, self.since = tier, WAITING, self.now
         if tier.spot and self.policy.probe_every:
             self._see(tier)
-
-    def _price(self, tier: Tier) -> float:
-        return self.job.spot_usd[self._places[tier.pool]] if tier.spot else self.job.on_demand_usd
 
     def _next(self, decision: Decision) -> Instant:
         """The next instant at which the job must be looked at again."""
@@ -170,6 +165,31 @@ class Simulation:
         done_at = self._grid(self.since + self.job.changeover + self.job.work - self.done)
         self.now = min(until, max(done_at, self.now + self.tick))
         return self.now >= done_at
+
+
+def outcome(run: Simulation, finish: Instant | None) -> Outcome:
+    """What the attempts, the nodes held and the probes of a run cost."""
+    job, market = run.job, run.market
+    places = {tier.pool: index for index, tier in enumerate(run.policy.spot)}
+
+    def usd(spans: Iterable[Attempt]) -> float:
+        """Of one node, over some spans of time."""
+        seconds, floating = dict.fromkeys(run.policy.by_pool, 0), 0.0
+        for pool, start, end in spans:
+            if market.prices and pool in places:
+                floating += market.prices[places[pool]].paid(start, end, market.bill)
+            else:
+                seconds[pool] += end - start
+        # one multiplication a tier, so that it does not matter into how many spans a run was cut
+        return floating + sum(each * price(pool) for pool, each in seconds.items()) / 3600
+
+    def price(pool: str) -> float:
+        return job.spot_usd[places[pool]] if pool in places else job.on_demand_usd
+
+    spot = sum(end - start for pool, start, end in run.attempts if pool in places)
+    on_demand = sum(end - start for pool, start, end in run.attempts if pool not in places)
+    paid = usd(run.attempts) * job.nodes + usd(run.held) * job.held + usd(run.asked)
+    return Outcome(paid, finish, run.evictions, len(run.attempts), spot, on_demand)
 
 
 def simulate(policy: Policy, job: Job, market: Market, *, tick: int) -> Outcome:
