@@ -132,7 +132,7 @@ def _together(base: Policy, fit: Fit) -> Iterator[Candidate]:
         failures={tier.pool: NEVER_MOVES for tier in base.spot},
         timeouts={tier.pool: timeout for tier in base.spot},
     )
-    name = f"maxFailures -1, pendingTimeout {time(timeout)}, return {time(policy.min_stay or 0)}"
+    name = f"maxFailures -1, return {time(policy.min_stay or 0)}"
     if fit.slack_share is None:
         yield Candidate(name, policy, "all")
         return

@@ -187,9 +187,9 @@ def _seed(plan: Plan, facts: Facts) -> Document:
         "runtimeFlexibilityPercent": _percent(article.flexibility) if article.flexibility < WITHOUT else None,
         "note": (
             "The article's formulas with the share on spot and the evictions simulated for the policy as written, and "
-            "with this job's own discount. They spread overhead over both tiers alike, and leave out writes and probes; "
-            f"the simulation saves {_percent(plan.written.saving)} %. Runtime flexibility is how much longer the job "
-            "may run in all before it costs what on-demand costs."
+            "with this job's own discount. They spread overhead over both tiers alike, and leave out writes and "
+            f"probes; the simulation saves {_percent(plan.written.saving)} %. Runtime flexibility is how much longer "
+            "the job may run in all before it costs what on-demand costs."
         ),
     }
 

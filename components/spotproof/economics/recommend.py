@@ -159,8 +159,8 @@ def _counting(facts: Facts) -> str:
         )
     return (
         f"at {facts.evictions_per_hour:.2g} evictions an hour an hour of work takes {slow:.2f} h on spot and costs "
-        f"{share:.2f} of what it costs on on-demand, after any number of evictions; so a count saves no money, and "
-        "serves a deadline, or a market that is worse than this one."
+        f"{share:.2f} of what it costs on on-demand, after any number of evictions; so counting them saves no "
+        "money: it serves a deadline, and markets that are worse than this one."
     )
 
 
@@ -202,7 +202,7 @@ def _spot_alone(plan: Plan, line: Line) -> Iterator[str]:
     if other is None or other.mean_usd >= line.mean_usd or line.candidate.name == SPOT_ALONE:
         return
     gain, _ = plan.gain(other, line)
-    missed = f"and misses the deadline in {percent(other.missed)} of runs" if other.late is not None else ""
+    missed = f"and it misses the deadline in {percent(other.missed)} of them" if other.late is not None else ""
     yield (
         f"Spot alone would save {points(gain)} more, but nothing ends its waiting: 95 % of its runs end within "
         f"{_ends(other.finish_p95)} {missed}".rstrip()

@@ -121,7 +121,7 @@ class Recorded(Source):
                 up += there * trace.gap_seconds
                 down += (len(window.capacity) - there) * trace.gap_seconds
                 lost += window.capacity.count("10")
-        return Rate(3600 * lost / up if up else 0.0, down / lost if lost else 0.0)
+        return Rate(3600 * lost / up if up else 0.0, down / max(lost, 1))
 
     @property
     def availability(self) -> tuple[float, ...]:

@@ -146,8 +146,8 @@ def other_restart(plan: Plan, facts: Facts) -> Iterator[str]:
     for name, written, mine in pairs:
         if written < mine:
             yield (
-                f"The policy's deadline.{name} is {time(written)} and the job's {time(mine)}: the guard would act too "
-                f"late. Write `{name}: {time(mine)}`."
+                f"The policy's deadline.{name} is {time(written)} and the job's {time(mine)}: the guard would act "
+                f"too late. Write `{name}: {time(mine)}`."
             )
 
 
@@ -172,14 +172,20 @@ def short_timeout(plan: Plan, facts: Facts) -> Iterator[str]:
 def gang_and_limits(plan: Plan, facts: Facts) -> Iterator[str]:
     """More nodes than a pool may have."""
     del facts
-    request = plan.request
-    for tier in request.policy.tiers:
-        limit = request.limits.get(tier.pool)
-        if limit is not None and limit < request.task.nodes:
-            yield (
-                f"The job has {request.task.nodes} nodes and pool {tier.pool} at most {limit}: it would wait there "
-                f"for ever. Raise maxNodes, or plan fewer nodes."
-            )
+    request, nodes = plan.request, plan.request.task.nodes
+    small = [tier.pool for tier in request.policy.tiers if request.limits.get(tier.pool, nodes) < nodes]
+    if small:
+        yield (
+            f"The job has {nodes} nodes, more than maxNodes of {_and(small)}: it would wait there for ever, holding "
+            "what it got. Raise maxNodes, or plan fewer nodes."
+        )
+
+
+def never_there(plan: Plan, facts: Facts) -> Iterator[str]:
+    """A market without spot."""
+    del facts
+    if plan.request.policy.spot and not any(plan.request.source.availability):
+        yield "Spot is never there in this market, so every policy is compared by how soon it gives up waiting."
 
 
 def prices(plan: Plan, facts: Facts) -> Iterator[str]:
@@ -236,6 +242,6 @@ def _and(names: list[str]) -> str:
 
 CHECKS: Final[tuple[Check, ...]] = (
     infeasible, misses, worst_case, short_guard, loses, no_progress, large_write, other_restart, for_ever,
-    short_timeout, gang_and_limits, prices, units, few_records,
+    short_timeout, gang_and_limits, never_there, prices, units, few_records,
 )  # fmt: skip
 """A check that is not here does not exist."""
