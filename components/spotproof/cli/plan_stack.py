@@ -53,7 +53,8 @@ class Stack:
     @property
     def head(self) -> tuple[float, str] | None:
         """USD per hour and pool of the cheapest on-demand node without accelerators; None where there is none."""
-        plain = [pool for pool in self.env.pools if not pool.is_spot and pool.accelerator is None]
+        trains = {tier.pool for tier in self.policy.tiers}
+        plain = [pool for pool in self.env.pools if not (pool.is_spot or pool.accelerator or pool.name in trains)]
         priced = [(price.usd_per_hour, pool.name) for pool in plain if (price := self._price(pool))]
         return min(priced, default=None)
 

@@ -1,12 +1,13 @@
 """A policy of a plan as settings to paste into a stack file."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Final
 
 from spotproof.economics.neighbours import ON_DEMAND_ALONE
 from spotproof.economics.plan import Line, Task
-from spotproof.economics.text import time
 from spotproof.fallback.policy import NEVER_MOVES, Tier
+from spotproof.settings.base import render_duration
 from spotproof.settings.fallback import FallbackPolicy, Probe
 
 MINUTE: Final = 60
@@ -33,15 +34,15 @@ def _lines(written: FallbackPolicy, line: Line, task: Task, checkpoint_every: in
     if written.count_errors:
         yield "    countErrors: true"
     if written.failure_window is not None:
-        yield f"    failureWindow: {time(written.failure_window.total_seconds())}"
+        yield f"    failureWindow: {render_duration(written.failure_window)}"
     if policy.min_stay is not None:
-        yield f"    return: {{minStay: {time(policy.min_stay)}}}"
+        yield f"    return: {{minStay: {_exact(policy.min_stay)}}}"
     if written.probe != Probe():
-        yield f"    probe: {{every: {time(written.probe.every.total_seconds())}, nodes: {written.probe.nodes}}}"
+        yield f"    probe: {{every: {render_duration(written.probe.every)}, nodes: {written.probe.nodes}}}"
     mode = deadline.mode if task.deadline is None else policy.mode
     yield (
         f"    deadline: {{mode: {mode}, restart: {_up(task.restart)}, checkpointEvery: {_up(checkpoint_every)}, "
-        f"margin: {time(deadline.margin.total_seconds())}}}"
+        f"margin: {render_duration(deadline.margin)}}}"
     )
     if written.max_moves_per_hour != FallbackPolicy.model_fields["max_moves_per_hour"].default:
         yield f"    maxMovesPerHour: {written.max_moves_per_hour}"
@@ -50,9 +51,13 @@ def _lines(written: FallbackPolicy, line: Line, task: Task, checkpoint_every: in
 def _tier(tier: Tier, *, last: bool) -> str:
     if last and tier.max_failures == NEVER_MOVES:
         return f"pool: {tier.pool}"
-    return f"pool: {tier.pool}, maxFailures: {tier.max_failures}, pendingTimeout: {time(tier.pending_timeout)}"
+    return f"pool: {tier.pool}, maxFailures: {tier.max_failures}, pendingTimeout: {_exact(tier.pending_timeout)}"
 
 
 def _up(seconds: int) -> str:
     """In whole minutes, rounded up: less would let the guard act too late. No duration of a setting is nothing."""
-    return time(max(-(-seconds // MINUTE), 1) * MINUTE)
+    return _exact(max(-(-seconds // MINUTE), 1) * MINUTE)
+
+
+def _exact(seconds: int) -> str:
+    return render_duration(timedelta(seconds=seconds))

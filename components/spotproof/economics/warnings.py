@@ -155,7 +155,7 @@ def for_ever(plan: Plan, facts: Facts) -> Iterator[str]:
     """No tier is on-demand."""
     del facts
     if plan.request.policy.on_demand is None:
-        yield "No tier of the policy is on-demand, so a job waits for ever where spot runs dry, and no deadline is kept."
+        yield "No tier of the policy is on-demand: a job waits for ever where spot runs dry, and no deadline is kept."
 
 
 def short_timeout(plan: Plan, facts: Facts) -> Iterator[str]:
