@@ -92,11 +92,11 @@ CELLS: Final = tuple(
     Cell(folder, work, deadline, changeover, dict(zip(DEVELOPMENT_COLUMNS, savings, strict=True)))
     for folder, work, deadline, changeover, savings in _GRID
 )
-"""The 11 cells of beyond-up.md section 3, with its development table."""
+"""The 11 cells of shared/reference/beyond-up.md section 3, with its development table."""
 REVERSIBLE: Final = (29.6, 23.7, 31.0, 37.7, 33.9, 27.6, 35.7, 36.0, 33.4, 42.8, 43.4)
 """The same cells for a policy whose exact form is not published."""
 PROBED: Final[Mapping[int, float]] = {600: 34.6, 1800: 35.1, 3600: 35.1}
-"""Mean saving of Uniform Progress over the cells, by seconds between probes: beyond-up.md section 5."""
+"""Mean saving of Uniform Progress over the cells by seconds between probes: shared/reference/beyond-up.md section 5."""
 
 GOLDEN_UP: Final = (
     ("probe-1node-2022/2022-10-26_us-west-2a_k80_1", 48, 52, 0.05, 60.4124),
@@ -107,7 +107,7 @@ GOLDEN_UP: Final = (
     ("probe-1node-2023/windows60h_us-east-1f_v100_1", 40, 50, 0.2, 74.6858),
     ("probe-1node-2023/windows60h_us-east-1f_v100_1", 40, 56, 0.2, 63.2535),
 )
-"""USD of Uniform Progress from the first tick, of the first window: beyond-up.md section 6."""
+"""USD of Uniform Progress from the first tick, of the first window: shared/reference/beyond-up.md section 6."""
 GOLDEN_UP_MEAN: Final = 59.5357
 """The first of them, deadline 60 h and changeover 0.2 h, mean over its 353 starts."""
 GOLDEN_OPTIMA: Final = (
@@ -116,7 +116,7 @@ GOLDEN_OPTIMA: Final = (
     (56, 0.2, 39.1632, 39.2939),
     (44, 0.5, 39.9012, 41.3996),
 )
-"""USD of the optimum on five zones side by side, first window and mean of all: several-zones.md section 7."""
+"""USD of the optimum on five zones, first window and mean of all: shared/reference/several-zones.md section 7."""
 ZONES: Final = ("us-east-1a", "us-east-1f", "us-east-2a", "us-west-2a", "us-west-2c")
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from spotproof.settings.reference import experiment_reference, settings_reference
 from spotproof.settings.schema import experiment_schema, stack_schema
+from tests.pages import choose_max_failures
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
@@ -17,6 +18,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "docs/stack.schema.json": lambda: json.dumps(stack_schema(), indent=2) + "\n",
     "docs/experiment.schema.json": lambda: json.dumps(experiment_schema(), indent=2) + "\n",
     "docs/experiments.md": experiment_reference,
+    "docs/how-to/choose-max-failures.md": choose_max_failures.page,
     "policies/README.md": policies_readme,
 }
 

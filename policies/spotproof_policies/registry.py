@@ -3,11 +3,14 @@
 from typing import Final
 
 from spotproof_policies.aks_node_classes_are_spelled import policy as aks_node_classes_are_spelled
+from spotproof_policies.assumed_discounts_are_modest import policy as assumed_discounts_are_modest
+from spotproof_policies.attempts_save_their_work import policy as attempts_save_their_work
 from spotproof_policies.checkpoint_buckets_are_encrypted import policy as checkpoint_buckets_are_encrypted
 from spotproof_policies.checkpoint_buckets_are_private import policy as checkpoint_buckets_are_private
 from spotproof_policies.checkpoint_buckets_are_protected import policy as checkpoint_buckets_are_protected
 from spotproof_policies.checkpoint_buckets_are_versioned import policy as checkpoint_buckets_are_versioned
 from spotproof_policies.checkpoint_buckets_refuse_plain_http import policy as checkpoint_buckets_refuse_plain_http
+from spotproof_policies.checkpoint_intervals_suit_the_market import policy as checkpoint_intervals_suit_the_market
 from spotproof_policies.checkpoint_versions_expire import policy as checkpoint_versions_expire
 from spotproof_policies.compute_class_selectors_stand_alone import policy as compute_class_selectors_stand_alone
 from spotproof_policies.compute_classes_wait_for_their_crd import policy as compute_classes_wait_for_their_crd
@@ -15,6 +18,7 @@ from spotproof_policies.fallback_ends_on_on_demand import policy as fallback_end
 from spotproof_policies.fallback_waits_for_spot import policy as fallback_waits_for_spot
 from spotproof_policies.federated_credentials_are_made_in_turn import policy as federated_credentials_are_made_in_turn
 from spotproof_policies.gke_deletion_protection_is_said import policy as gke_deletion_protection_is_said
+from spotproof_policies.guards_leave_room_for_a_start import policy as guards_leave_room_for_a_start
 from spotproof_policies.hierarchical_namespaces_have_no_versions import (
     policy as hierarchical_namespaces_have_no_versions,
 )
@@ -39,6 +43,7 @@ from spotproof_policies.node_upgrades_are_held_back import policy as node_upgrad
 from spotproof_policies.nodes_have_their_own_account import policy as nodes_have_their_own_account
 from spotproof_policies.one_gpu_plugin import policy as one_gpu_plugin
 from spotproof_policies.operators_on_on_demand_nodes import policy as operators_on_on_demand_nodes
+from spotproof_policies.pace_knows_its_prices import policy as pace_knows_its_prices
 from spotproof_policies.pods_of_workload_identity_carry_the_label import (
     policy as pods_of_workload_identity_carry_the_label,
 )
@@ -51,6 +56,9 @@ from spotproof_policies.spot_pools_are_tainted import policy as spot_pools_are_t
 from spotproof_policies.spot_price_cap_is_kept import policy as spot_price_cap_is_kept
 from spotproof_policies.spot_service_linked_role_exists import policy as spot_service_linked_role_exists
 from spotproof_policies.spot_service_linked_role_is_kept import policy as spot_service_linked_role_is_kept
+from spotproof_policies.spot_tiers_pay import policy as spot_tiers_pay
+from spotproof_policies.tiers_are_cheapest_first import policy as tiers_are_cheapest_first
+from spotproof_policies.tiers_are_different_nodes import policy as tiers_are_different_nodes
 from spotproof_policies.tiers_are_interchangeable import policy as tiers_are_interchangeable
 from spotproof_policies.tiers_wait_long_enough import policy as tiers_wait_long_enough
 from spotproof_policies.training_pools_are_left_alone import policy as training_pools_are_left_alone
@@ -72,6 +80,14 @@ POLICIES: Final[tuple[Policy, ...]] = (
     fallback_waits_for_spot.POLICY,
     tiers_wait_long_enough.POLICY,
     tiers_are_interchangeable.POLICY,
+    tiers_are_different_nodes.POLICY,
+    tiers_are_cheapest_first.POLICY,
+    spot_tiers_pay.POLICY,
+    attempts_save_their_work.POLICY,
+    checkpoint_intervals_suit_the_market.POLICY,
+    guards_leave_room_for_a_start.POLICY,
+    pace_knows_its_prices.POLICY,
+    assumed_discounts_are_modest.POLICY,
     node_images_are_pinned.POLICY,
     aks_node_classes_are_spelled.POLICY,
     node_disks_hold_images.POLICY,

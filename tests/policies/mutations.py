@@ -90,6 +90,25 @@ def spec_with(**fields: Any) -> Callable[[Any], Any]:
     return lambda inputs: {**inputs, "spec": {**inputs["spec"], **fields}}
 
 
+def tiers_with(**fields: Any) -> Callable[[Any], Any]:
+    """Every tier of a fallback policy, the same in these fields."""
+    return lambda inputs: spec_with(tiers=[{**tier, **fields} for tier in inputs["spec"]["tiers"]])(inputs)
+
+
+def unpriced_pace(inputs: Any) -> Any:
+    return spec_with(deadline={"mode": "pace"})(tiers_with(usdPerNodeHour=None)(inputs))
+
+
+def tiers_reversed(inputs: Any) -> Any:
+    return spec_with(tiers=[*reversed(inputs["spec"]["tiers"])])(inputs)
+
+
+def spot_at_a_tenth(inputs: Any) -> Any:
+    *spot, last = inputs["spec"]["tiers"]
+    cheap = {"usdPerNodeHour": 0.1 * last["usdPerNodeHour"], "priceSource": "a guess, assumed"}
+    return spec_with(tiers=[*({**tier, **cheap} for tier in spot), last])(inputs)
+
+
 AWS: dict[str, Mutation] = {
     "spot-pools-are-tainted": key_removed(":NodePool", "taints"),
     "pools-are-labelled": key_removed(":NodePool", "spotproof.dev/capacity"),
@@ -102,6 +121,16 @@ AWS: dict[str, Mutation] = {
     "fallback-waits-for-spot": changed(":FallbackPolicy", spot_forever),
     "tiers-wait-long-enough": key_removed(":FallbackPolicy", "pendingTimeout"),
     "tiers-are-interchangeable": changed(":FallbackPolicy", first_tier_larger),
+    "tiers-are-different-nodes": changed(":FallbackPolicy", tiers_with(nodeSelector={"gpu": "a100"})),
+    "tiers-are-cheapest-first": changed(":FallbackPolicy", tiers_reversed),
+    "spot-tiers-pay": changed(":FallbackPolicy", tiers_with(usdPerNodeHour=10.0)),
+    "attempts-save-their-work": key_set(":FallbackPolicy", "restart", to="3h"),
+    "checkpoint-intervals-suit-the-market": key_set(":FallbackPolicy", "checkpointEvery", to="3h"),
+    "guards-leave-room-for-a-start": changed(
+        ":FallbackPolicy", spec_with(deadline={"mode": "guard", "restart": "1m", "margin": "1m"})
+    ),
+    "pace-knows-its-prices": changed(":FallbackPolicy", unpriced_pace),
+    "assumed-discounts-are-modest": changed(":FallbackPolicy", spot_at_a_tenth),
     "node-images-are-pinned": key_removed(":EC2NodeClass", "amiSelectorTerms"),
     "node-disks-hold-images": key_removed(":EC2NodeClass", "blockDeviceMappings"),
     "node-metadata-is-guarded": changed(":EC2NodeClass", spec_with(metadataOptions={"httpTokens": "optional"})),

@@ -29,7 +29,8 @@ Make the folder `spotproof_policies/<what_is_true_when_it_is_kept>/` with `polic
 `tests/policies` runs the cases through Pulumi's own analyzer, with unknown values planted, with shapes nobody
 expects and with every level; there is no test code to write, only the line in `tests/policies/mutations.py`
 that breaks the policy on a stack of ours. A policy reads properties through
-`spotproof_policies.reading`, known things first, and imports nothing but the vocabulary and its siblings.
+`spotproof_policies.reading`, known things first, and imports nothing but the vocabulary,
+the closed forms of `spotproof.economics` and its siblings.
 A pool of another cloud becomes visible to all pool policies by one file with its reader and one line in
 `spotproof_policies/pools.py`.
 

@@ -22,6 +22,8 @@ class Mistake:
     new: str
     caught_by: str
     stack: str = "aws-dev"
+    status: int = 1
+    """0 where the finding is advice."""
 
 
 INSTALL: Final = "operators.install(pulumi.get_stack(), env, cluster)"

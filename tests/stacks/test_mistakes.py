@@ -27,5 +27,5 @@ def test_every_planted_mistake_is_caught_with_the_message_on_the_page(
 
     missed = [(mistake.words, caught) for mistake, caught in found if mistake.caught_by not in caught.by]
     assert missed == []
-    assert {caught.status for _, caught in found} == {1}
+    assert [mistake.words for mistake, caught in found if caught.status != mistake.status] == []
     golden("../../docs/what-is-checked.md", table(found))

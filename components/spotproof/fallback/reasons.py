@@ -29,6 +29,7 @@ class Code(enum.Enum):
     LATE = "DeadlineMissed"
     SPOT_THERE = "SpotIsThere"
     SPARE_WAIT = "SpareTimeToWait"
+    SPARE_DECLINE = "SpareTimeToWaitForCheaper"
     SPARE_PAY = "NoSpareTimeToWait"
     SPARE_LEAVE = "SpareTimeToLeave"
     SPARE_KEEP = "NoSpareTimeToLeave"
@@ -63,6 +64,9 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.LATE: "{0:time} is left for {1:time} of work, so the deadline cannot be met any more: {2} ends soonest",
     Code.SPOT_THERE: "spot is there: taking {0}",
     Code.SPARE_WAIT: "waiting for spot: {0:share} of the time left is spare, {1:share} is kept in an outage so old",
+    Code.SPARE_DECLINE: (
+        "waiting for a tier cheaper than {2}: {0:share} of the time left is spare, {1:share} is kept for such a saving"
+    ),
     Code.SPARE_PAY: "taking {2}: {0:share} of the time left is spare, and {1:share} is kept in an outage so old",
     Code.SPARE_LEAVE: (
         "taking {2}: it has been up for {3:time}, {0:share} of the time left is spare, and {1:share} is enough to try"

@@ -67,10 +67,10 @@ class View:
         """All of them, the one to take first before the others."""
         return sorted(tiers, key=self._turn)
 
-    def _turn(self, tier: Tier) -> tuple[bool, Instant, int]:
-        """Tiers that failed the job too often last, then by the policy's order, then by the list's."""
+    def _turn(self, tier: Tier) -> tuple[bool, int, Instant, int]:
+        """Tiers that failed the job too often last, cheap before dear, then by the policy's order and the list's."""
         listed = self.policy.order is Order.LISTED
-        return self.spent(tier), 0 if listed else self.failed(tier), tier.rank
+        return self.spent(tier), self.policy.grades[tier.pool], 0 if listed else self.failed(tier), tier.rank
 
     def failed(self, tier: Tier) -> Instant:
         """When a tier last had no capacity; one that never failed comes before all others."""

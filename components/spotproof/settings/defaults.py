@@ -14,12 +14,23 @@ def complete(raw: dict[str, object], provider: type[Provider]) -> dict[str, obje
         filled["pools"] = _default_pools(provider, spot=filled.get("spot") is True)
         if filled.get("spot") is True and filled.get("fallbackPolicies") is None:
             filled["fallbackPolicies"] = [
-                {"name": "standard", "tiers": [{"pool": "gpu-spot"}, {"pool": "gpu"}]},
-                {"name": "standard-cpu", "tiers": [{"pool": "cpu-spot"}, {"pool": "cpu"}]},
+                _recommended("standard", "gpu-spot", "gpu"),
+                _recommended("standard-cpu", "cpu-spot", "cpu"),
             ]
     elif isinstance(filled.get("pools"), list):
         filled["pools"] = [_with_accelerator(pool, provider) for pool in _list(filled["pools"])]
     return filled
+
+
+def _recommended(name: str, spot: str, on_demand: str) -> dict[str, object]:
+    """The policy that docs/economics.md recommends: on recorded markets the return alone saves 9 points."""
+    return {
+        "name": name,
+        "tiers": [{"pool": spot, "maxFailures": 10, "pendingTimeout": "1h"}, {"pool": on_demand}],
+        "failureWindow": "6h",
+        "return": {"minStay": "2h"},
+        "deadline": "pace",
+    }
 
 
 def _default_pools(provider: type[Provider], *, spot: bool) -> list[object]:

@@ -2,8 +2,13 @@
 
 Uniform Progress leaves on-demand when it is ahead of a linear schedule; what leaving costs is fixed, so this rule asks
 how long spot has been up and how much time is spare. On recorded markets that saves 2 to 3 points more.
+
+Spot tiers of different prices are the same question with less at stake: between two tiers the share asked for is
+divided by the part of the whole saving that lies between their prices. No constant was fitted for it, and halving or
+doubling the part gains nothing on recorded markets (docs/economics.md).
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from spotproof.fallback import spare
@@ -24,77 +29,97 @@ def pace(view: View) -> Decision | Instant:
     budget = view.budget
     if view.policy.mode != "pace" or budget is None or not view.policy.spot:
         return NEVER
-    if not view.tier.spot:
-        return _on_demand(view, budget)
-    return _idle(view, budget) if view.waiting else _on_spot(view)
+    if view.waiting and view.tier.spot:
+        return _idle(view, budget)
+    return _running(view, budget)
 
 
-def _on_spot(view: View) -> Decision | Instant:
-    """Stay until evicted: a move between equal tiers provably cannot pay."""
-    return view.remain(Reason(Code.RUNNING, (view.tier.pool,)))
+def _running(view: View, budget: Budget) -> Decision | Instant:
+    """Leave for the first tier, in the order of the policy, that has been up long enough for what is spare.
 
-
-def _idle(view: View, budget: Budget) -> Decision | Instant:
-    tiers = view.policy.spot
-    there = [tier for tier in tiers if (tier is view.tier and view.sight(tier).there)] + view.fresh(
-        [tier for tier in tiers if tier is not view.tier]
-    )
-    if there:
-        tier = view.first(there)
-        reason = Reason(Code.SPOT_THERE, (tier.pool,))
-        return view.remain(reason) if tier is view.tier else view.move(tier, reason)
-    others = [tier for tier in tiers if tier is not view.tier]
-    unasked = [tier for tier in others if _unasked(view, tier)]
-    if unasked:
-        return view.ask(view.first(unasked))
-    outage = view.now - max(_up(view, tier) for tier in tiers)
-    numbers = (spare.share(budget), spare.kept(outage))
-    pay = view.policy.on_demand
-    if pay is None or spare.may_wait(budget, outage):
-        due = ask_due(view, others)
-        if isinstance(due, Decision):
-            return due
-        next_at = due if pay is None else min(due, view.now + spare.until_no_wait(budget, outage))
-        return view.remain(Reason(Code.SPARE_WAIT, numbers, view.seen.nodes_held), next_at)
-    return view.move(pay, Reason(Code.SPARE_PAY, (*numbers, pay.pool)))
-
-
-def _unasked(view: View, tier: Tier) -> bool:
-    asked = view.sight(tier).asked
-    if not view.policy.probe_every or view.now - view.seen.since > SWEEP:
-        return False
-    return asked is None or asked < view.seen.since
-
-
-def _up(view: View, tier: Tier) -> Instant:
-    up = view.sight(tier).up
-    return view.state.created if up is None else up
-
-
-def _on_demand(view: View, budget: Budget) -> Decision | Instant:
-    """Leave for the first tier, in the order of the policy, that has been up long enough for what is spare."""
-    tiers = view.policy.spot
-    there = view.in_order(view.there(tiers))
+    Only for a cheaper one: among equals the job stays until it is evicted, for a move there provably cannot pay.
+    """
+    policy, here = view.policy, view.tier
+    cheaper = policy.below[here.pool]
+    if not cheaper:
+        return view.remain(Reason(Code.RUNNING, (here.pool,)))
+    there = view.in_order(view.there(cheaper))
     next_at = NEVER
     for tier in there:
-        age = view.now - view.failed(tier)
-        if not spare.may_leave(budget, age):
-            next_at = min(next_at, view.now + spare.until_leave(budget, age))
+        age, stake = view.now - view.failed(tier), policy.stake(here, tier)
+        if not spare.may_leave(budget, age, stake):
+            next_at = min(next_at, view.now + spare.until_leave(budget, age, stake))
         elif not view.is_fresh(tier):
             return view.ask(tier)
         elif budget.may_start():
-            numbers = (spare.share(budget), spare.needed(budget, age), tier.pool, age)
+            numbers = (spare.share(budget), spare.needed(budget, age, stake), tier.pool, age)
             return view.move(tier, Reason(Code.SPARE_LEAVE, numbers))
-    if view.policy.probe_every and budget.spare >= 0:
-        turn = _turn(view)
+    if policy.probe_every and budget.spare >= 0:
+        turn = _turn(view, cheaper)
         if turn <= view.now:
-            return view.ask(view.first(tiers))
+            return view.ask(view.first(cheaper))
         next_at = min(next_at, turn)
-    least = spare.needed(budget, view.now - view.failed(there[0]) if there else 0)
-    return view.remain(Reason(Code.SPARE_KEEP, (spare.share(budget), least, view.tier.pool)), next_at)
+    if here.spot:
+        return view.remain(Reason(Code.RUNNING, (here.pool,)), next_at)
+    best = there[0] if there else cheaper[0]
+    least = spare.needed(budget, view.now - view.failed(best) if there else 0, policy.stake(here, best))
+    return view.remain(Reason(Code.SPARE_KEEP, (spare.share(budget), least, here.pool)), next_at)
 
 
-def _turn(view: View) -> Instant:
-    """One tier is asked at each turn, whichever it is."""
-    asked = [at for tier in view.policy.spot if (at := view.sight(tier).asked) is not None]
+def _turn(view: View, tiers: Iterable[Tier]) -> Instant:
+    """When the next of several tiers is asked: one at each turn, whichever it is."""
+    asked = [at for tier in tiers if (at := view.sight(tier).asked) is not None]
     return max(asked) + view.policy.probe_every if asked else view.now
+
+
+def _idle(view: View, budget: Budget) -> Decision | Instant:
+    """Take the cheapest tier that is there; else ask every tier once; else wait, or pay for on-demand."""
+    tiers = view.policy.spot
+    others = [tier for tier in tiers if tier is not view.tier]
+    there = view.fresh(others)
+    if view.sight(view.tier).there:
+        there.append(view.tier)
+    if there:
+        return _take(view, budget, view.first(there))
+    unasked = [tier for tier in others if _is_unasked(view, tier)]
+    if unasked:
+        return view.ask(view.first(unasked))
+    outage, pay = _outage(view, tiers), view.policy.on_demand
+    numbers = (spare.share(budget), spare.kept(outage))
+    if pay is not None and not spare.may_wait(budget, outage):
+        return view.move(pay, Reason(Code.SPARE_PAY, (*numbers, pay.pool)))
+    due = ask_due(view, others)
+    if isinstance(due, Decision):
+        return due
+    next_at = due if pay is None else min(due, view.now + spare.until_no_wait(budget, outage))
+    return view.remain(Reason(Code.SPARE_WAIT, numbers, view.seen.nodes_held), next_at)
+
+
+def _take(view: View, budget: Budget, tier: Tier) -> Decision | Instant:
+    """Take a tier that is there, unless so much is spare that waiting for a cheaper one is worth it."""
+    reason = Reason(Code.SPOT_THERE, (tier.pool,))
+    cheaper = view.policy.below[tier.pool]
+    if cheaper:
+        best, outage = view.first(cheaper), _outage(view, cheaper)
+        stake = view.policy.stake(tier, best)
+        if spare.may_wait(budget, outage, stake):
+            waits = Reason(
+                Code.SPARE_DECLINE, (spare.share(budget), spare.kept(outage, stake), tier.pool), view.seen.nodes_held
+            )
+            if view.tier in cheaper:
+                return view.remain(waits, view.now + spare.until_no_wait(budget, outage, stake))
+            return view.move(best, waits)
+    return view.remain(reason) if tier is view.tier else view.move(tier, reason)
+
+
+def _is_unasked(view: View, tier: Tier) -> bool:
+    """Whether a tier still has to be asked once before on-demand is paid."""
+    if not view.policy.probe_every or view.now - view.seen.since > SWEEP:
+        return False
+    asked = view.sight(tier).asked
+    return asked is None or asked < view.seen.since
+
+
+def _outage(view: View, tiers: Iterable[Tier]) -> int:
+    """Seconds since any of the tiers was seen with capacity; none of them yet: since the job was made."""
+    return view.now - max(view.state.created if (up := view.sight(tier).up) is None else up for tier in tiers)
