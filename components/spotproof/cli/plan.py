@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -128,10 +129,15 @@ def _document(name: str, policy: str | None, program: Path | None, options: "Opt
     own = stack.env.prices
     file = project.stack_files[name].parent / own if own else None
     # The stack's program runs in a process of its own, beside the simulation: it loads the SDK of a cloud.
-    with ProcessPoolExecutor(1, get_context("spawn")) as beside:
-        idle = beside.submit(idle_usd, project.root, name, file, makes_nodes=stack.env.provider.makes_nodes)
-        plans = _plans(requests)
-        cost = always_on(stack, idle.result())
+    try:
+        with ProcessPoolExecutor(1, get_context("spawn")) as beside:
+            idle = beside.submit(idle_usd, project.root, name, file, makes_nodes=stack.env.provider.makes_nodes)
+            plans = _plans(requests)
+            cost = always_on(stack, idle.result())
+    except BrokenProcessPool as error:
+        raise _stop(
+            ["a process was ended from outside, for want of memory perhaps; try fewer --runs"], WRONG
+        ) from error
     return _written(stack, options, plans, cost)
 
 

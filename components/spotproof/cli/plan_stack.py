@@ -120,6 +120,12 @@ def _priced(resolved: ResolvedPolicy, source: str) -> None:
         raise ContentsError(
             f"{source}: fallback policy {resolved.name} has no spot tier, so there is nothing to compare; name another"
         )
+    staying = [tier.pool for tier in resolved.tiers if tier.capacity == ON_DEMAND]
+    if len(staying) > 1:
+        raise ContentsError(
+            f"{source}: fallback policy {resolved.name} has the on-demand tiers {', '.join(staying)}, and a job that "
+            "is on one never needs another, so their prices cannot be compared; leave one of them"
+        )
     unknown = [tier.pool for tier in resolved.tiers if not tier.usd_per_node_hour]
     if unknown:
         raise ContentsError(

@@ -20,8 +20,11 @@ def write(document: dict[str, Any], file: IO[str]) -> None:
         # Rich reads COLUMNS itself where somebody set it.
         width = None if os.environ.get("COLUMNS", "").isdigit() else UNATTENDED_WIDTH
         console = Console(file=file, highlight=False, width=width)
-    for part in _parts(document):
-        console.print(part)
+    with console.capture() as found:
+        for part in _parts(document):
+            console.print(part)
+    # rich fills lines up with blanks, which nobody wants in a file
+    file.write("".join(f"{line.rstrip()}\n" for line in found.get().splitlines()))
 
 
 def _parts(document: dict[str, Any]) -> Iterator[RenderableType]:

@@ -173,17 +173,18 @@ def _effects(plan: Plan, setting: str, now: str) -> str:
         for name in (line.candidate.name, *line.same)
         if name.startswith(f"{setting} ") and "," not in name
     ]
-    found = [f"{name} {_more_or_less(plan.gain(line, basis)[0])}" for name, line in names if line is not basis]
+    found = [f"{name} {_effect(plan, line, basis)}" for name, line in names if line is not basis]
     equal = [name for name, line in names if line is basis and name != now]
     if equal:
         found.append(f"{' and '.join(equal)} the same")
     return f" From {now}, as written: {', '.join(found)}." if found else ""
 
 
-def _more_or_less(gain: float) -> str:
-    if abs(gain) < 0.0005:  # noqa: PLR2004 - what rounds to 0.0
-        return "saves the same"
-    return f"saves {points(abs(gain))} {'more' if gain > 0 else 'less'}"
+def _effect(plan: Plan, line: Line, basis: Line) -> str:
+    gain, _ = plan.gain(line, basis)
+    saves = f"{points(abs(gain))} {'more' if gain > 0 else 'less'}" if abs(gain) >= 0.0005 else "the same"  # noqa: PLR2004
+    late = f" but is late in {percent(line.late)} of runs" if line.late is not None and line.late > ACCEPTED else ""
+    return f"saves {saves}{late}"
 
 
 def _checkpoints(facts: Facts) -> str:

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
@@ -31,6 +32,8 @@ config:
         tiers: [{pool: gpu-spot, maxFailures: 3, pendingTimeout: 30m}, {pool: gpu}]
       - name: steady
         tiers: [{pool: gpu}]
+      - name: twice
+        tiers: [{pool: gpu-spot}, {pool: gpu}, {pool: cpu}]
 """
 PRICES = """
 cloud: existing
@@ -196,7 +199,11 @@ def test_a_report_goes_to_a_file_whole(folder: Path) -> None:
 def page(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in = ModuleType("spotproof.page.plan")
     stand_in.__spec__ = ModuleSpec("spotproof.page.plan", None)
-    stand_in.html = lambda found: f"<html>{found['stack']}</html>"  # pyright: ignore[reportAttributeAccessIssue]
+
+    def html(found: dict[str, Any]) -> str:
+        return f"<html>{found['stack']}</html>"
+
+    stand_in.html = html  # pyright: ignore[reportAttributeAccessIssue]
     monkeypatch.setitem(sys.modules, "spotproof.page.plan", stand_in)
 
 
@@ -208,8 +215,10 @@ def test_the_html_is_the_pages(folder: Path) -> None:
 @pytest.mark.parametrize("lacks", ["numpy", "jinja2"])
 @pytest.mark.usefixtures("page")
 def test_a_missing_extra_is_told_with_its_command(folder: Path, monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
-    found = command.find_spec
-    monkeypatch.setattr(command, "find_spec", lambda name: None if name == lacks else found(name))
+    def found(name: str) -> ModuleSpec | None:
+        return None if name == lacks else find_spec(name)
+
+    monkeypatch.setattr(command, "find_spec", found)
     result = run(folder, "--format", "html")
     assert result.exit_code == 2
     assert f"{lacks} is not installed; run `pip install 'spotproof[plan]'`" in result.stderr
@@ -251,6 +260,7 @@ def test_everything_that_is_wrong_with_the_options_is_told_at_once(folder: Path)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["--policy", "twice"], "fallback policy twice has the on-demand tiers gpu, cpu"),
         (["--policy", "steady"], "fallback policy steady has no spot tier, so there is nothing to compare"),
         (["--traces", "missing.json"], "missing.json: cannot be read"),
         (["--traces", "short.json", "--deadline", "9h"], "short: is 2h long, and this job needs a record of 11h10m"),
@@ -284,7 +294,7 @@ def test_several_policies_and_none_named_is_a_question(folder: Path) -> None:
         main.application(), ["plan", "--program", str(folder), "--stack", "dev", "--work", "5h"]
     )
     assert result.exit_code == 2
-    assert "which policy? Write --policy standard or steady" in result.stderr
+    assert "which policy? Write --policy standard, steady or twice" in result.stderr
 
 
 def test_what_is_always_on_is_what_a_preview_says() -> None:
