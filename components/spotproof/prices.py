@@ -17,6 +17,8 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from spotproof.settings.base import ListOf, Settings
 from spotproof.settings.errors import Problem, SettingsError
 from spotproof.settings.explain import explain
+from spotproof.settings.pools import Pool
+from spotproof.settings.provider import Provider
 from spotproof.settings.providers import PROVIDERS
 from spotproof.settings.stack_file import read_yaml
 from spotproof.vocabulary import SPOT, Capacity
@@ -119,6 +121,20 @@ class Prices:
         """The cheapest of several types: what Karpenter takes first, and what a tier is compared by."""
         known = [price for name in instance_types if (price := self.node(cloud, region, name, capacity, attached))]
         return min(known, key=lambda price: price.usd_per_hour, default=None)
+
+    def pool(self, provider: Provider, pool: Pool, capacity: Capacity | None = None) -> Price | None:
+        """One node of a pool, as `cheapest` has it.
+
+        Args:
+            provider: The pool's cloud and place.
+            pool: Its instance types.
+            capacity: How the node is bought; left out, as the pool says.
+        """
+        machine = provider.machine(pool.instance_types[0]) if pool.instance_types else None
+        beside = pool.accelerator if machine is not None and machine.takes_accelerators else None
+        attached = (beside.type, beside.count) if beside else None
+        bought = capacity or pool.capacity
+        return self.cheapest(provider.cloud, provider.place, pool.instance_types, bought, attached)
 
     def _row(self, cloud: str, region: str, item: str) -> tuple[Row | None, bool]:
         if row := self.rows.get((cloud, region, item)) or self.rows.get((cloud, EVERY_REGION, item)):

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 COMMANDS: Final = {
+    "plan": "spotproof.cli.plan",
     "preview": "spotproof.cli.preview",
     "render": "spotproof.cli.render",
 }

@@ -5,13 +5,14 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from spotproof.cli.output import problem_with, write
 
 if TYPE_CHECKING:
     from spotproof.preview.model import Capture, Mode, Preview, Violation
@@ -58,8 +59,8 @@ def command(  # noqa: PLR0913  # one parameter an option
     os.environ.setdefault("PULUMI_ERROR_OUTPUT_STRING", "true")
     from spotproof.prices import load_prices  # noqa: PLC0415
 
-    if output is not None:
-        _check_output(output)
+    if output is not None and (problem := problem_with(output)):
+        raise _usage_error(problem)
     project = _or_usage_error(lambda: find_project(program))
     names = _chosen(project, stacks or [], all_stacks=all_stacks)
     checks = _or_usage_error(lambda: _checks(policy_pack_config))
@@ -78,20 +79,6 @@ def command(  # noqa: PLR0913  # one parameter an option
     for name, problem in failures.items():
         print(f"{name}: {problem}", file=sys.stderr)  # noqa: T201
     raise typer.Exit(1 if failures or any(preview.failed for preview in previews) else 0)
-
-
-def _check_output(output: Path) -> None:
-    if not output.parent.is_dir():
-        raise _usage_error(f"there is no folder {output.parent} to write {output.name} into")
-    if output.is_dir():
-        raise _usage_error(f"{output} is a folder; name a file in it with --output")
-    if not os.access(output if _is_device(output) else output.parent, os.W_OK):
-        raise _usage_error(f"{output} cannot be written")
-
-
-def _is_device(path: Path) -> bool:
-    """Whether it is a pipe or a device, such as /dev/stdout, which is written to and never replaced."""
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _preview(project: "Project", name: str, modes: "tuple[Mode, ...]", checks: "Checks") -> "Preview":
@@ -222,22 +209,9 @@ def _deliver(text: str | None, output: Path | None, previews: "list[Preview]", f
         _print(sys.stdout, text, previews)
         return
     tail = "" if text else "".join(f"\n{name}: {problem}\n" for name, problem in failures.items())
-    _write(output, lambda file: (_print(file, text, previews), file.write(tail)))
+    write(output, lambda file: (_print(file, text, previews), file.write(tail)))
     for preview in previews:
         print(report_tree.verdict(preview), file=sys.stderr)  # noqa: T201
-
-
-def _write(output: Path, report: Callable[[IO[str]], object]) -> None:
-    target = output.resolve()
-    if _is_device(output):
-        with output.open("w", encoding="utf-8") as file:
-            report(file)
-        return
-    # Written beside and renamed, so that nobody ever reads half a report.
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as file:
-        report(file)
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(target)
 
 
 def _print(file: IO[str], text: str | None, previews: "list[Preview]") -> None:

@@ -272,7 +272,7 @@ class _Assembly:
             node_selector=placing.node_selector,
             tolerations=placing.tolerations,
             accelerator=pool.accelerator,
-            price=self.prices.cheapest("aws", self.names.region, pool.instance_types, pool.capacity),
+            price=self.prices.pool(self.env.provider, pool),
         )
 
     def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:

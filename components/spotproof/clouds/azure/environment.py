@@ -263,7 +263,7 @@ class _Assembly:
             node_selector=placing.node_selector,
             tolerations=placing.tolerations,
             accelerator=pool.accelerator,
-            price=self.prices.cheapest("azure", self.names.location, pool.instance_types, pool.capacity),
+            price=self.prices.pool(self.env.provider, pool),
         )
 
     def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:

@@ -111,12 +111,12 @@ class _Assembly:
             WorkspaceObjects(f"{self.name}-{one.namespace}", one, members, annotations, self._opts(*operators))
 
     def _scheduling(self, pool: Pool) -> Scheduling:
-        placing, here = placement(pool), self.env.provider
+        placing = placement(pool)
         return Scheduling(
             node_selector=placing.node_selector,
             tolerations=placing.tolerations,
             accelerator=pool.accelerator,
-            price=self.prices.cheapest(here.cloud, here.place, pool.instance_types, pool.capacity),
+            price=self.prices.pool(self.env.provider, pool),
         )
 
     def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:

@@ -209,19 +209,11 @@ class _Assembly:
 
     def _scheduling(self, pool: Pool) -> Scheduling:
         where = placing.on(pool)
-        machine = Gcp.machine(pool.instance_types[0])
-        beside = pool.accelerator if machine is not None and machine.takes_accelerators else None
         return Scheduling(
             node_selector=where.node_selector,
             tolerations=where.tolerations,
             accelerator=pool.accelerator,
-            price=self.prices.cheapest(
-                "gcp",
-                self.names.region,
-                pool.instance_types,
-                pool.capacity,
-                (beside.type, beside.count) if beside else None,
-            ),
+            price=self.prices.pool(self.env.provider, pool),
         )
 
     def _exports(self, store: CheckpointStore) -> dict[str, pulumi.Input[object]]:
