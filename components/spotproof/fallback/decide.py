@@ -3,7 +3,7 @@
 from spotproof.fallback.last_word import brake, guard
 from spotproof.fallback.policy import Policy
 from spotproof.fallback.rules import RULES
-from spotproof.fallback.run import NEVER, Decision, Instant, Observation, RunState
+from spotproof.fallback.run import Decision, Instant, Observation, RunState
 from spotproof.fallback.view import View
 
 
@@ -16,7 +16,7 @@ def decide(policy: Policy, state: RunState, seen: Observation, now: Instant) -> 
         KeyError: the job is on a pool that is no tier of the policy.
     """
     view = View(policy, state, seen, now)
-    soonest = NEVER
+    soonest = view.aged()
     for rule in RULES:
         answer = rule(view)
         if isinstance(answer, Decision):

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Literal, NamedTuple
 
@@ -83,8 +83,6 @@ class Policy:
 
     def ranked(self, pools: Sequence[str]) -> "Policy":
         """The policy with tiers in another order, as the one in which earlier jobs saw them available."""
-        from dataclasses import replace  # noqa: PLC0415
-
         place = {pool: index for index, pool in enumerate(pools)}
         tiers = sorted(self.tiers, key=lambda tier: (not tier.spot, place.get(tier.pool, len(place))))
         return replace(self, tiers=tuple(tiers))

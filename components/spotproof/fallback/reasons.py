@@ -15,6 +15,7 @@ class Code(enum.Enum):
     RUNNING = "Running"
     PLACED = "Placed"
     WAITING = "Waiting"
+    LAST = "WaitingForLastTier"
     DRY = "DryMarket"
     FAILURES = "TooManyFailures"
     USED_UP = "NowhereToGo"
@@ -26,12 +27,15 @@ class Code(enum.Enum):
     ASKED = "Asking"
     BRAKE = "TooManyMoves"
     GUARD = "DeadlineGuard"
+    GUARD_DRY = "OnDemandIsDry"
     LATE = "DeadlineMissed"
+    LATE_STAY = "TooLateToMove"
     SPOT_THERE = "SpotIsThere"
     SPARE_WAIT = "SpareTimeToWait"
     SPARE_PAY = "NoSpareTimeToWait"
     SPARE_LEAVE = "SpareTimeToLeave"
     SPARE_KEEP = "NoSpareTimeToLeave"
+    NO_SPOT = "SpotIsGone"
 
 
 class Reason(NamedTuple):
@@ -49,6 +53,7 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.RUNNING: "runs on {0}",
     Code.PLACED: "{0} has room, the job is being placed there",
     Code.WAITING: "waiting for {0} for {1:time}, of {2:time} at most",
+    Code.LAST: "waiting for {0}, the last tier, for {1:time}",
     Code.DRY: "no capacity on {0}, the last tier, for {1:time}: waiting as long as it takes, asking all other tiers",
     Code.FAILURES: "{0} failed the job {1:times}, and maxFailures is {2}: moving to {3}",
     Code.USED_UP: "{0} failed the job {1:times}, and maxFailures is {2}, but no tier comes after it: staying",
@@ -60,7 +65,17 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.ASKED: "asking whether {0} has room",
     Code.BRAKE: "moved {0:times} within the hour, and maxMovesPerHour is {1}: staying",
     Code.GUARD: "{0:time} is left for {1:time} of work and a restart of {2:time}: {3} is needed now to end in time",
-    Code.LATE: "{0:time} is left for {1:time} of work, so the deadline cannot be met any more: {2} ends soonest",
+    Code.GUARD_DRY: (
+        "{0:time} is left for {1:time} of work and a restart of {2:time}, and {3} had no room when it was needed: "
+        "going on here, asking it again"
+    ),
+    Code.LATE: (
+        "{0:time} is left for {1:time} of work and a restart of {2:time}, so the deadline cannot be met any more: "
+        "{3} ends soonest"
+    ),
+    Code.LATE_STAY: (
+        "{0:time} is left for {1:time} of work, and with a restart of {2:time} {3} would be late for certain: staying"
+    ),
     Code.SPOT_THERE: "spot is there: taking {0}",
     Code.SPARE_WAIT: "waiting for spot: {0:share} of the time left is spare, {1:share} is kept in an outage so old",
     Code.SPARE_PAY: "taking {2}: {0:share} of the time left is spare, and {1:share} is kept in an outage so old",
@@ -70,6 +85,7 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.SPARE_KEEP: (
         "staying on {2}: {0:share} of the time left is spare, and {1:share} is needed to try a cheaper tier"
     ),
+    Code.NO_SPOT: "staying on {0}: no spot tier is known to have room",
 }
 """What is said, by code; `time` are seconds, `share` thousandths, `times` a count, the rest is written as it is."""
 

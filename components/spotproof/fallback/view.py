@@ -36,13 +36,21 @@ class View:
         self.now = now
         self.tier: Tier = policy.by_pool[seen.tier]
         self.waiting = seen.phase is Phase.WAITING
-        self.budget: Budget | None = (
-            None if policy.mode == "off" else budget(policy, state, seen, now, spot=self.tier.spot)
-        )
+        self.budget: Budget | None = None if policy.mode == "off" else budget(policy, state, seen, now)
+
+    @property
+    def held(self) -> int:
+        """Nodes that are billed while the job waits."""
+        return self.seen.nodes_held if self.waiting else 0
 
     def sight(self, tier: Tier) -> Sight:
         """What is known of a tier; nothing, where it was never looked at."""
         return self.seen.sights.get(tier.pool, UNSEEN)
+
+    def was_dry(self, tier: Tier) -> bool:
+        """Whether a tier is known to have had no room; not so of one that nobody looked at."""
+        sight = self.sight(tier)
+        return sight.down is not None and not sight.there
 
     def there(self, tiers: Iterable[Tier]) -> list[Tier]:
         """Those whose newest answer was yes."""
@@ -85,6 +93,13 @@ class View:
             each.pool == tier.pool and each.at > since and (errors or each.kind != ERROR)
             for each in self.state.failures
         )
+
+    def aged(self) -> Instant:
+        """When the next failure gets too old to count; NEVER where none does."""
+        window, failures = self.policy.failure_window, self.state.failures
+        if window is None or not failures:
+            return NEVER
+        return min((each.at + window for each in failures if each.at + window > self.now), default=NEVER)
 
     def spent(self, tier: Tier) -> bool:
         """Whether a tier has failed this job more often than it tolerates."""

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from spotproof.fallback.asking import ask_due
+from spotproof.fallback.order import is_last
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.asking import ask_due
-from spotproof.fallback.rules.order import is_last
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
@@ -29,4 +29,4 @@ def dry(view: View) -> Decision | Instant:
     found = ask_due(view, others)
     if isinstance(found, Decision):
         return found
-    return view.remain(Reason(Code.DRY, (tier.pool, waited), view.seen.nodes_held), found)
+    return view.remain(Reason(Code.DRY, (tier.pool, waited), view.held), found)

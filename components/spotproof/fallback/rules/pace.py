@@ -7,10 +7,10 @@ how long spot has been up and how much time is spare. On recorded markets that s
 from typing import Final
 
 from spotproof.fallback import spare
+from spotproof.fallback.asking import ask_due
 from spotproof.fallback.budget import Budget
 from spotproof.fallback.policy import Tier
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.asking import ask_due
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
@@ -55,7 +55,7 @@ def _idle(view: View, budget: Budget) -> Decision | Instant:
         if isinstance(due, Decision):
             return due
         next_at = due if pay is None else min(due, view.now + spare.until_no_wait(budget, outage))
-        return view.remain(Reason(Code.SPARE_WAIT, numbers, view.seen.nodes_held), next_at)
+        return view.remain(Reason(Code.SPARE_WAIT, numbers, view.held), next_at)
     return view.move(pay, Reason(Code.SPARE_PAY, (*numbers, pay.pool)))
 
 
@@ -80,9 +80,9 @@ def _on_demand(view: View, budget: Budget) -> Decision | Instant:
         age = view.now - view.failed(tier)
         if not spare.may_leave(budget, age):
             next_at = min(next_at, view.now + spare.until_leave(budget, age))
-        elif not view.is_fresh(tier):
-            return view.ask(tier)
         elif budget.may_start():
+            if not view.is_fresh(tier):
+                return view.ask(tier)
             numbers = (spare.share(budget), spare.needed(budget, age), tier.pool, age)
             return view.move(tier, Reason(Code.SPARE_LEAVE, numbers))
     if view.policy.probe_every and budget.spare >= 0:
@@ -90,7 +90,11 @@ def _on_demand(view: View, budget: Budget) -> Decision | Instant:
         if turn <= view.now:
             return view.ask(view.first(tiers))
         next_at = min(next_at, turn)
-    least = spare.needed(budget, view.now - view.failed(there[0]) if there else 0)
+    if view.waiting:
+        return next_at
+    if not there:
+        return view.remain(Reason(Code.NO_SPOT, (view.tier.pool,)), next_at)
+    least = spare.needed(budget, view.now - view.failed(there[0]))
     return view.remain(Reason(Code.SPARE_KEEP, (spare.share(budget), least, view.tier.pool)), next_at)
 
 
