@@ -61,6 +61,11 @@ class Budget(NamedTuple):
         room = self.whole - self.work - self.restart - self.risk
         return NEVER if room >= self.stall else max(room, 0) + 1
 
+    def until_done(self) -> int:
+        """Seconds after which spot could be started although time is short, because one tick of it ends the work."""
+        trained = self.tick - self.restart
+        return max(self.work + self.risk - trained, 1) if trained > 0 else NEVER
+
 
 def budget(policy: Policy, state: RunState, seen: Observation, now: Instant) -> Budget | None:
     """The budget of a job that names deadline and work; None for one that does not.

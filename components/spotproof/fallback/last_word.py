@@ -41,7 +41,7 @@ def guard(view: View, decision: Decision) -> Decision:
         until = budget.until_short()
         return decision if until == NEVER else _at_the_latest(decision, view.now + until)
     if not view.tier.spot:
-        return view.remain(_needed(budget, escape))
+        return view.remain(_needed(budget, escape), min(decision.next_at, view.now + budget.until_done()))
     return _without(view, decision, budget, escape) if view.was_dry(escape) else _escape(view, decision, budget, escape)
 
 

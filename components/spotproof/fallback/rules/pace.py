@@ -85,6 +85,8 @@ def _on_demand(view: View, budget: Budget) -> Decision | Instant:
                 return view.ask(tier)
             numbers = (spare.share(budget), spare.needed(budget, age), tier.pool, age)
             return view.move(tier, Reason(Code.SPARE_LEAVE, numbers))
+        else:
+            next_at = min(next_at, view.now + budget.until_done())
     if view.policy.probe_every and budget.spare >= 0:
         turn = _turn(view)
         if turn <= view.now:
