@@ -127,10 +127,13 @@ class Simulation:
             self._see(self.policy.by_pool[decision.tier], asked=True)
         if decision.action is Action.MOVE and decision.tier != self.tier.pool:
             self._move(self.policy.by_pool[decision.tier])
-        if self.phase is WAITING and (not self.tier.spot or self.sights[self.tier.pool].there):
+        if self.phase is WAITING and self._placed():
             self.phase, self.since = RUNNING, self.now
             self.state = started(self.state)
         return decision
+
+    def _placed(self) -> bool:
+        return not self.tier.spot or self.sights[self.tier.pool].there
 
     def _seen(self) -> Observation:
         return Observation(self.tier.pool, self.phase, self.since, self.sights, tick=self.tick)

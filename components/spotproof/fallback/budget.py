@@ -63,8 +63,7 @@ class Budget(NamedTuple):
 
     def until_done(self) -> int:
         """Seconds after which spot could be started although time is short, because one tick of it ends the work."""
-        trained = self.tick - self.restart
-        return max(self.work + self.risk - trained, 1) if trained > 0 else NEVER
+        return max(self.work + self.risk - max(self.tick - self.restart, 0), 1)
 
 
 def budget(policy: Policy, state: RunState, seen: Observation, now: Instant) -> Budget | None:

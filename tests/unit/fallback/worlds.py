@@ -1,6 +1,7 @@
 """Random policies, jobs and markets, and a simulation that is listened to."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -10,7 +11,7 @@ from spotproof.economics import simulator
 from spotproof.economics.market import Market, Tape
 from spotproof.economics.outcome import Job, Outcome
 from spotproof.economics.simulator import Simulation
-from spotproof.fallback import Decision, Observation, Order, Phase, Policy, RunState, Tier, decide
+from spotproof.fallback import Decision, Observation, Order, Phase, Policy, RunState, Sight, Tier, decide
 
 SPOT_USD = (1.0, 1.05, 1.3, 2.0, None)
 ON_DEMAND_USD = (3.0, 3.2, None)
@@ -36,6 +37,13 @@ class Step(NamedTuple):
     seen: Observation
     now: int
     decision: Decision
+
+    @property
+    def goal(self) -> Tier:
+        return self.policy.by_pool[self.decision.tier]
+
+    def sees(self, tier: Tier) -> bool:
+        return self.seen.sights.get(tier.pool, Sight()).there
 
     @property
     def runs(self) -> bool:
@@ -124,15 +132,23 @@ def worlds(
     *,
     modes: tuple[str, ...] = ("off", "guard", "pace"),
     ticks: tuple[int, ...] = (1, 195, 600),
-    feasible: bool = False,
+    on_demand: bool = False,
+    patient: bool = False,
 ) -> World:
-    """A policy, a job and a market for it; `feasible`: on-demand alone, from the start on, would end in time."""
+    """A policy, a job and a market for it.
+
+    With `on_demand` there is such a tier, and a job that it could end in time in most cases; with `patient` no tier
+    is given up within a quarter of an hour, as the settings ask for.
+    """
     tick = draw(st.sampled_from(ticks))
     span = draw(st.integers(600, 6_000)) if tick == 1 else tick * draw(st.integers(8, 150))
-    policy = draw(policies(span, modes=modes, on_demand=feasible))
+    policy = draw(policies(span, modes=modes, on_demand=on_demand))
+    if patient:
+        longer = (tier._replace(pending_timeout=max(tier.pending_timeout, 900)) for tier in policy.tiers)
+        policy = replace(policy, tiers=tuple(longer))
     ticks_left = (span - policy.margin) // tick * tick
     most = max(ticks_left - policy.restart, 1)
-    work = draw(st.integers(max(most // 3, 1), most) | st.integers(1, most if feasible else span))
+    work = draw(st.integers(max(most // 3, 1), most) | st.integers(1, most if on_demand else span))
     every = draw(st.sampled_from((0, policy.checkpoint_every)) | st.integers(0, policy.checkpoint_every))
     job = Job(
         work=work,
