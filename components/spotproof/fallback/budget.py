@@ -3,10 +3,12 @@
 Integers throughout: with hours as floats a threshold was crossed one tick apart in 1 of 132 runs.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spotproof.fallback.policy import Policy
 from spotproof.fallback.run import NEVER, Instant, Observation, Phase, RunState
+
+RUNNING: Final = Phase.RUNNING
 
 
 class Budget(NamedTuple):
@@ -82,7 +84,7 @@ def budget(policy: Policy, state: RunState, seen: Observation, now: Instant) -> 
         return None
     restart = max(policy.restart, state.restart_seen)
     left = state.deadline - policy.margin - now
-    running = seen.phase is Phase.RUNNING
+    running = seen.phase is RUNNING
     ran = now - seen.since if running else 0
     debt = max(restart - ran, 0) if running else 0
     if seen.progress is not None:

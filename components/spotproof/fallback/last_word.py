@@ -1,5 +1,7 @@
 """What comes after the rules: the brake on flapping, and the guard of the deadline, which has the last word."""
 
+from typing import Final
+
 from spotproof.fallback.asking import ask_due
 from spotproof.fallback.budget import Budget
 from spotproof.fallback.history import HOUR
@@ -8,6 +10,10 @@ from spotproof.fallback.reasons import Code, Reason
 from spotproof.fallback.run import NEVER, Action, Decision, Instant
 from spotproof.fallback.view import View
 
+# looked up once: a member of an enumeration costs ten times a name
+MOVE: Final = Action.MOVE
+REMAIN: Final = (Action.STAY, Action.WAIT)
+
 
 def brake(view: View, decision: Decision) -> Decision:
     """At most maxMovesPerHour moves of one job within an hour; the next is made when the oldest has aged out.
@@ -15,7 +21,7 @@ def brake(view: View, decision: Decision) -> Decision:
     Nor is a tier asked for a move that would not be made.
     """
     limit = view.policy.max_moves_per_hour
-    if not limit or len(view.state.moves) < limit or decision.action in (Action.STAY, Action.WAIT):
+    if not limit or len(view.state.moves) < limit or decision.action in REMAIN:
         return decision
     recent = [at for at in view.state.moves if at > view.now - HOUR]
     if len(recent) < limit:
@@ -33,7 +39,7 @@ def guard(view: View, decision: Decision) -> Decision:
     if budget is None or escape is None or (view.waiting and not view.tier.spot):
         # a job that on-demand has no place for takes whatever answers
         return decision
-    stays = decision.action is not Action.MOVE
+    stays = decision.action is not MOVE
     tier = view.tier if stays else view.policy.by_pool[decision.tier]
     if not tier.spot:
         return decision
@@ -57,7 +63,7 @@ def _escape(view: View, decision: Decision, budget: Budget, escape: Tier) -> Dec
     if late <= 0:
         return view.move(escape, _needed(budget, escape))
     numbers = (budget.left + view.policy.margin, budget.work, budget.restart, escape.pool)
-    if decision.action is not Action.MOVE and not view.waiting:
+    if decision.action is not MOVE and not view.waiting:
         # on-demand would be late for certain, the running attempt only if it is lost
         return view.remain(Reason(Code.LATE_STAY, numbers), decision.next_at)
     return view.move(escape, Reason(Code.LATE, numbers))
@@ -68,7 +74,7 @@ def _without(view: View, decision: Decision, budget: Budget, escape: Tier) -> De
     found = ask_due(view, (escape,))
     if isinstance(found, Decision):
         return found
-    if decision.action in (Action.STAY, Action.WAIT):
+    if decision.action in REMAIN:
         numbers = (budget.left, budget.work, budget.restart, escape.pool)
         decision = decision._replace(reason=Reason(Code.GUARD_DRY, numbers, view.held))
     return _at_the_latest(decision, found)

@@ -19,6 +19,9 @@ from spotproof.fallback.run import (
 )
 
 UNSEEN: Final = Sight()
+# looked up once: a member of an enumeration costs ten times a name, and these are asked for at every decision
+WAITING: Final = Phase.WAITING
+LISTED: Final = Order.LISTED
 ANSWER: Final = 300
 """Seconds until a request that got no node is taken for refused: Karpenter gives up a launch after 5 min."""
 
@@ -26,16 +29,17 @@ ANSWER: Final = 300
 class View:
     """One decision's facts; made anew for each."""
 
-    __slots__ = ("budget", "now", "policy", "seen", "state", "tier", "waiting")
+    __slots__ = ("budget", "now", "policy", "seen", "sights", "state", "tier", "waiting")
 
     def __init__(self, policy: Policy, state: RunState, seen: Observation, now: Instant) -> None:
         """Look up the tier, and the time budget where there is a deadline to keep."""
         self.policy = policy
         self.state = state
         self.seen = seen
+        self.sights = seen.sights
         self.now = now
         self.tier: Tier = policy.by_pool[seen.tier]
-        self.waiting = seen.phase is Phase.WAITING
+        self.waiting = seen.phase is WAITING
         self.budget: Budget | None = None if policy.mode == "off" else budget(policy, state, seen, now)
 
     @property
@@ -45,7 +49,7 @@ class View:
 
     def sight(self, tier: Tier) -> Sight:
         """What is known of a tier; nothing, where it was never looked at."""
-        return self.seen.sights.get(tier.pool, UNSEEN)
+        return self.sights.get(tier.pool, UNSEEN)
 
     def was_dry(self, tier: Tier) -> bool:
         """Whether a tier is known to have had no room; not so of one that nobody looked at."""
@@ -54,7 +58,7 @@ class View:
 
     def there(self, tiers: Iterable[Tier]) -> list[Tier]:
         """Those whose newest answer was yes."""
-        sights = self.seen.sights
+        sights = self.sights
         return [tier for tier in tiers if sights.get(tier.pool, UNSEEN).there]
 
     def fresh(self, tiers: Iterable[Tier]) -> list[Tier]:
@@ -77,12 +81,12 @@ class View:
 
     def _turn(self, tier: Tier) -> tuple[bool, Instant, int]:
         """Tiers that failed the job too often last, then by the policy's order, then by the list's."""
-        listed = self.policy.order is Order.LISTED
-        return self.spent(tier), 0 if listed else self.failed(tier), tier.rank
+        spent = bool(self.state.failures) and self.spent(tier)
+        return spent, 0 if self.policy.order is LISTED else self.failed(tier), tier.rank
 
     def failed(self, tier: Tier) -> Instant:
         """When a tier last had no capacity; one that never failed comes before all others."""
-        down = self.sight(tier).down
+        down = self.sights.get(tier.pool, UNSEEN).down
         return -NEVER if down is None else down
 
     def failures(self, tier: Tier) -> int:
@@ -104,7 +108,7 @@ class View:
     def spent(self, tier: Tier) -> bool:
         """Whether a tier has failed this job more often than it tolerates."""
         limit = tier.max_failures
-        return limit != NEVER_MOVES and bool(self.state.failures) and self.failures(tier) > limit
+        return bool(self.state.failures) and limit != NEVER_MOVES and self.failures(tier) > limit
 
     def is_fresh(self, tier: Tier) -> bool:
         """Whether a tier's answer is one to move on: seen all the time, or asked just now."""
