@@ -38,7 +38,8 @@ def moved(policy: Policy, state: RunState, *, before: str, after: str, now: Inst
     """
     if before == after:
         return state
-    afresh = not are_equal(policy.by_pool[before], policy.by_pool[after])
+    left = policy.by_pool.get(before)
+    afresh = left is None or not are_equal(left, policy.by_pool[after])
     return state._replace(
         arrived=now,
         failures=() if afresh else state.failures,

@@ -27,7 +27,7 @@ def brake(view: View, decision: Decision) -> Decision:
     if len(recent) < limit:
         return decision
     reason = Reason(Code.BRAKE, (len(recent), limit), view.held)
-    return view.remain(reason, min(decision.next_at, recent[-limit] + HOUR))
+    return view.remain(reason, recent[-limit] + HOUR)
 
 
 def guard(view: View, decision: Decision) -> Decision:

@@ -17,6 +17,7 @@ class Code(enum.Enum):
     WAITING = "Waiting"
     LAST = "WaitingForLastTier"
     DRY = "DryMarket"
+    DRY_ALONE = "OnlyTierIsDry"
     FAILURES = "TooManyFailures"
     USED_UP = "NowhereToGo"
     TIMEOUT = "PendingTimeout"
@@ -25,6 +26,7 @@ class Code(enum.Enum):
     RETURN = "CheaperTierAnswered"
     MIN_STAY = "MinStay"
     ASKED = "Asking"
+    GONE = "TierIsGone"
     BRAKE = "TooManyMoves"
     GUARD = "DeadlineGuard"
     GUARD_DRY = "OnDemandIsDry"
@@ -55,6 +57,7 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.WAITING: "waiting for {0} for {1:time}, of {2:time} at most",
     Code.LAST: "waiting for {0}, the last tier, for {1:time}",
     Code.DRY: "no capacity on {0}, the last tier, for {1:time}: waiting as long as it takes, asking all other tiers",
+    Code.DRY_ALONE: "no capacity on {0}, the only tier, for {1:time}: waiting as long as it takes",
     Code.FAILURES: "{0} failed the job {1:times}, and maxFailures is {2}: moving to {3}",
     Code.USED_UP: "{0} failed the job {1:times}, and maxFailures is {2}, but no tier comes after it: staying",
     Code.TIMEOUT: "no place on {0} for {1:time}, and pendingTimeout is {2:time}: moving to {3}",
@@ -63,6 +66,7 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.RETURN: "{1} has room and is cheaper than {0}: returning",
     Code.MIN_STAY: "stays on {0} for at least {2:time} before a return, {1:time} so far",
     Code.ASKED: "asking whether {0} has room",
+    Code.GONE: "{0} is no tier of the policy any more: the next attempt is on {1}",
     Code.BRAKE: "moved {0:times} within the hour, and maxMovesPerHour is {1}: staying",
     Code.GUARD: "{0:time} is left for {1:time} of work and a restart of {2:time}: {3} is needed now to end in time",
     Code.GUARD_DRY: (

@@ -5,13 +5,11 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from spotproof.economics.simulator import Simulation
 from spotproof.fallback import (
-    NEVER,
     Action,
     Code,
     Decision,
@@ -24,10 +22,9 @@ from spotproof.fallback import (
     decide,
     sentence,
 )
-from spotproof.fallback.history import HOUR
+from spotproof.fallback.history import HOUR, moved
 from spotproof.fallback.policy import NEVER_MOVES, are_equal, is_cheaper
-from spotproof.fallback.reasons import SENTENCES
-from tests.unit.fallback.samples import job, policy, waiting
+from tests.unit.fallback.samples import at, evicted, job, policy, running, waiting
 from tests.unit.fallback.worlds import Step, World, policies, run, worlds
 
 DEADLINES: Final = ("guard", "pace")
@@ -289,12 +286,12 @@ def test_nothing_changes_before_the_next_instant_unless_something_is_seen(
         assert (decision.action, decision.tier) == (first.action, first.tier), instant
 
 
-def test_a_pool_that_is_no_tier_of_the_policy_is_an_error() -> None:
-    with pytest.raises(KeyError, match="gone"):
-        decide(policy(), job(), waiting("gone"), 0)
+def test_a_job_whose_tier_vanished_from_the_policy_stays_until_its_next_attempt_on_the_first_tier() -> None:
+    for mode in ("off", *DEADLINES):
+        rule, state = policy(mode=mode), job(work=HOUR, deadline=0, failures=evicted(*range(9), pool="gone"))
 
-
-def test_the_answers_of_all_rules_together_give_every_reason_a_use() -> None:
-    """A code that no rule gives would be a sentence nobody reads."""
-    assert set(SENTENCES) == set(Code)
-    assert NEVER > 1 << 60
+        assert at(rule, state, running("gone"), 0) == ("stay", "gone", Code.GONE)
+        assert at(rule, state, waiting("gone"), 0) == ("move", "spot", Code.GONE)
+        assert moved(rule, state, before="gone", after="spot", now=5).failures == ()
+    said = sentence(decide(policy(), job(), running("gone"), 0).reason)
+    assert said == "gone is no tier of the policy any more: the next attempt is on spot"

@@ -148,6 +148,8 @@ IN_TICKS: list[tuple[str, Policy, Observation, int, int]] = [
     ("starting pays its restart only", GUARD, waiting(since=NOW, spot=up()), 39_600, 69),
     ("starting with a short restart trains in this tick", policy(*GUARD.tiers, mode="guard", restart=60),
      waiting(since=NOW, spot=up()), 39_600, 67),
+    ("and may lose what it trained", policy(*GUARD.tiers, mode="guard", restart=60, checkpoint_every=1800),
+     waiting(since=NOW, spot=up()), 39_600, 68),
     ("staying works off a tick", GUARD, TRAINED, 39_600 + HOUR, 68),
     ("staying to pay the rest of a restart", GUARD, STARTED, 39_600, 69),
     ("a tick that may be lost again", SAVED, running(since=NOW - D, spot=up()), 39_600, 69),
@@ -170,6 +172,16 @@ def test_a_tick_that_ends_the_work_is_never_short() -> None:
 
     assert at(GUARD, due(1, work=HOUR + TICK), seen, NOW) == ("stay", "spot", Code.RUNNING)
     assert at(GUARD, due(1, work=HOUR + TICK + 1), seen, NOW)[2] is Code.LATE_STAY
+
+
+@pytest.mark.parametrize("mode", ["guard", "pace"])
+def test_a_refused_return_is_made_when_one_tick_of_spot_ends_the_work(mode: str) -> None:
+    rule = policy(SPOT, ON_DEMAND, mode=mode, min_stay=0, restart=100)
+    seen = running("on-demand", since=NOW - 100, spot=up(-9_000_000))._replace(tick=TICK)
+    state = job(work=5_300, deadline=NOW + 5_300 + 201)
+
+    assert decide(rule, state, seen, NOW).next_at == NOW + 4_800
+    assert [at(rule, state, seen, NOW + ticks * TICK)[0] for ticks in (0, 1, 7, 8)] == ["stay", "stay", "stay", "move"]
 
 
 @pytest.mark.parametrize("mode", ["guard", "pace"])
@@ -311,6 +323,10 @@ class TestTooLate:
         assert sentence(decision.reason) == (
             "11h18m is left for 11h6m of work, and with a restart of 12m on-demand would be late for certain: staying"
         )
+
+    def test_what_leaving_would_lose_makes_it_too_late_too(self) -> None:
+        assert at(SAVED, due(SHORT + 1800 - 1, **BEHIND), TRAINED, NOW)[2] is Code.LATE_STAY
+        assert at(SAVED, due(SHORT + 1800, **BEHIND), TRAINED, NOW)[2] is Code.RUNNING
 
     def test_a_deadline_in_the_past_does_not_stop_a_job(self) -> None:
         assert at(GUARD, due(-5_000), self.WAITS, NOW) == ("move", "on-demand", Code.LATE)

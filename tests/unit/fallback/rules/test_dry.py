@@ -64,7 +64,7 @@ ROWS: list[tuple[str, Policy, Observation, int, Answer]] = [
         LAUNCH,
         ("wait", "on-demand", Code.DRY),
     ),
-    ("there is no other", ALONE, waiting("on-demand"), 90 * HOUR, ("wait", "on-demand", Code.DRY)),
+    ("there is no other", ALONE, waiting("on-demand"), 90 * HOUR, ("wait", "on-demand", Code.DRY_ALONE)),
     (
         "its own place comes",
         SEEN,
@@ -138,10 +138,14 @@ def test_it_waits_for_ever_says_so_and_names_the_nodes_it_holds() -> None:
         (1, "; 1 node is held and billed meanwhile"),
         (3, "; 3 nodes are held and billed meanwhile"),
     ):
-        decision = decide(ALONE, job(), waiting("on-demand", held=held), now)
+        alone = decide(ALONE, job(), waiting("on-demand", held=held), now)
+        last = decide(SEEN, job(), waiting("on-demand", held=held, spot=down()), now)
 
-        assert (decision.action, decision.next_at) == (Action.WAIT, NEVER)
-        assert sentence(decision.reason) == (
+        assert (alone.action, alone.next_at) == (last.action, last.next_at) == (Action.WAIT, NEVER)
+        assert sentence(alone.reason) == (
+            f"no capacity on on-demand, the only tier, for 9600h: waiting as long as it takes{says}"
+        )
+        assert sentence(last.reason) == (
             "no capacity on on-demand, the last tier, for 9600h: waiting as long as it takes, asking all other tiers"
             + says
         )
@@ -153,6 +157,14 @@ def test_with_a_deadline_a_dry_on_demand_tier_does_not_keep_the_job_from_what_an
         state = job(work=10 * HOUR, deadline=10 * HOUR)
 
         assert at(rule, state, waiting("on-demand", spot=up()), LAUNCH) == ("move", "spot", Code.OTHER)
+
+
+def test_where_the_spare_time_decides_no_spot_tier_is_the_last() -> None:
+    rule = policy(ON_DEMAND, SPOT, mode="pace")
+    seen = waiting("spot", since=500, spot=down(500), on_demand=up())
+
+    assert at(rule, job(work=HOUR, deadline=9 * HOUR), seen, 500) == ("wait", "spot", Code.SPARE_WAIT)
+    assert at(rule, job(), seen, 500) == ("move", "on-demand", Code.OTHER)
 
 
 def test_a_dry_on_demand_tier_that_is_not_the_last_passes_the_job_on_in_every_mode() -> None:

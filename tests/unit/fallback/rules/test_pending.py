@@ -48,7 +48,7 @@ def test_the_timeout_is_the_next_instant_that_matters() -> None:
 def test_on_the_last_tier_nothing_times_out() -> None:
     decision = decide(policy(SPOT), job(), AFTER, 500 + 1000 * HOUR)
 
-    assert (decision.action.value, decision.reason.code, decision.next_at) == ("wait", Code.DRY, NEVER)
+    assert (decision.action.value, decision.reason.code, decision.next_at) == ("wait", Code.DRY_ALONE, NEVER)
 
 
 def test_equal_tiers_are_waited_out_one_after_the_other_and_then_the_job_goes_down() -> None:
