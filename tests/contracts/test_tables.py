@@ -7,6 +7,7 @@ import pytest
 
 from spotproof.cli.main import COMMANDS
 from spotproof.clouds.charges import BILLS
+from spotproof.fallback.rules import RULES
 from spotproof.operators.registry import OPERATORS
 from spotproof.settings.operators import Operators
 from spotproof.settings.providers import PROVIDERS
@@ -43,6 +44,11 @@ def test_every_operator_file_is_in_the_table_and_in_the_settings() -> None:
 
     assert files == {"".join(f"_{c.lower()}" if c.isupper() else c for c in key) for key in OPERATORS}
     assert set(by_alias(Operators)) - BUILT_LATER == set(OPERATORS)
+
+
+def test_every_fallback_rule_has_a_file_of_its_name_and_its_place_in_the_order() -> None:
+    assert [rule.__module__.rpartition(".")[2] for rule in RULES] == [rule.__name__ for rule in RULES]
+    assert modules(PACKAGE / "fallback" / "rules") - {"__init__"} == {rule.__name__ for rule in RULES}
 
 
 def test_every_command_file_is_in_the_table() -> None:

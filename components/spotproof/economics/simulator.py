@@ -34,7 +34,8 @@ class Simulation:
         self.tier: Tier = policy.tiers[0]
         self.phase, self.since = WAITING, 0
         self.state = created(0, work=job.work, deadline=job.deadline)
-        self.sights: dict[str, Sight] = {}
+        # recorded markets have on-demand all the time
+        self.sights = {tier.pool: Sight(there=True, up=0) for tier in policy.tiers if not tier.spot}
         self._places = {tier.pool: index for index, tier in enumerate(policy.spot)}
         self._spells = [0] * len(policy.spot)
         self.done, self.evictions, self.decisions = 0, 0, 0
@@ -75,6 +76,9 @@ class Simulation:
     def _see(self, tier: Tier, *, asked: bool = False) -> bool:
         """Note whether a tier has capacity in this tick."""
         pool, now = tier.pool, self.now
+        if not tier.spot:
+            self.sights[pool] = seen_up(self.sights[pool], now, asked=asked)
+            return True
         place = self._places[pool]
         tape, spell = self.market.tapes[place], self._spells[place]
         while spell < len(tape.changes) and tape.changes[spell] <= now:
@@ -117,11 +121,14 @@ class Simulation:
             self._see(self.policy.by_pool[decision.tier], asked=True)
         if decision.action is Action.MOVE and decision.tier != self.tier.pool:
             self._move(self.policy.by_pool[decision.tier])
-        if self.phase is WAITING and (not self.tier.spot or self.sights[self.tier.pool].there):
+        if self.phase is WAITING and self._placed():
             self._note()
             self.phase, self.since = RUNNING, self.now
             self.state = started(self.state)
         return decision
+
+    def _placed(self) -> bool:
+        return not self.tier.spot or self.sights[self.tier.pool].there
 
     def _seen(self) -> Observation:
         held = self.job.held if self.holds else 0

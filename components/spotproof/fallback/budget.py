@@ -3,24 +3,27 @@
 Integers throughout: with hours as floats a threshold was crossed one tick apart in 1 of 132 runs.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spotproof.fallback.policy import Policy
 from spotproof.fallback.run import NEVER, Instant, Observation, Phase, RunState
+
+RUNNING: Final = Phase.RUNNING
 
 
 class Budget(NamedTuple):
     """What a deadline leaves, in seconds.
 
     `left` to the deadline less the margin, useful `work` to do, `debt` that the running attempt still owes before it
-    trains, `risk` what an eviction now would take from the work, `restart` what a start costs, `stall` how long time
-    will pass from now without any work that counts, `tick` how long an answer binds.
+    trains, `risk` what an interruption now would take from the work, `cycle` what it takes at most, `restart` what a
+    start costs, `stall` how long time will pass from now without any work that counts, `tick` how long an answer binds.
     """
 
     left: int
     work: int
     debt: int
     risk: int
+    cycle: int
     restart: int
     stall: int
     tick: int
@@ -28,27 +31,28 @@ class Budget(NamedTuple):
     @property
     def spare(self) -> int:
         """What is over if the job leaves on-demand and comes back once: negative where time is short."""
-        return self.left - self.work - 2 * self.restart
+        return self.left - self.work - self.risk - 2 * self.restart
 
     @property
     def whole(self) -> int:
         """What is left in whole ticks after the one that is being decided."""
-        return self.left - self.left % self.tick - self.tick if self.tick else self.left
+        return self.left - self.left % self.tick - self.tick
 
     def may_wait(self) -> bool:
         """Whether on-demand could still be started after this tick and end in time."""
-        return self.work + self.restart <= self.whole
+        return self.work + self.risk + self.restart <= self.whole
 
     def may_start(self) -> bool:
         """Whether spot could be started now, be lost at once, and on-demand still end in time."""
-        return self._may_run(self.restart, 0)
+        trained = max(self.tick - self.restart, 0)
+        return self._may_run(self.work + self.risk - trained, min(trained, self.cycle))
 
     def may_stay(self) -> bool:
         """Whether spot could be kept, be lost at once, and on-demand still end in time."""
-        return self._may_run(self.debt, self.risk)
+        trained = max(self.tick - self.debt, 0)
+        return self._may_run(self.work - trained, min(self.risk + trained, self.cycle))
 
-    def _may_run(self, debt: int, risk: int) -> bool:
-        work = self.work - max(self.tick - debt, 0)
+    def _may_run(self, work: int, risk: int) -> bool:
         return work <= 0 or work + risk + self.restart <= self.whole
 
     def until_short(self) -> int:
@@ -59,31 +63,35 @@ class Budget(NamedTuple):
         room = self.whole - self.work - self.restart - self.risk
         return NEVER if room >= self.stall else max(room, 0) + 1
 
+    def until_done(self) -> int:
+        """Seconds after which spot could be started although time is short, because one tick of it ends the work."""
+        return max(self.work + self.risk - max(self.tick - self.restart, 0), 1)
 
-def budget(policy: Policy, state: RunState, seen: Observation, now: Instant, *, spot: bool) -> Budget | None:
+
+def budget(policy: Policy, state: RunState, seen: Observation, now: Instant) -> Budget | None:
     """The budget of a job that names deadline and work; None for one that does not.
 
     A job that does not report progress is taken to have saved its running time less its restarts, and less one
-    checkpoint interval an eviction.
+    checkpoint interval an interruption. One that does has saved what it reports, and nothing is known to be on the way.
 
     Args:
         policy: The policy.
         state: The job's history.
         seen: The job now.
         now: The moment of the decision.
-        spot: Whether the job's tier can be reclaimed.
     """
     if state.deadline is None or state.work is None:
         return None
     restart = max(policy.restart, state.restart_seen)
     left = state.deadline - policy.margin - now
-    running = seen.phase is Phase.RUNNING
+    running = seen.phase is RUNNING
     ran = now - seen.since if running else 0
     debt = max(restart - ran, 0) if running else 0
     if seen.progress is not None:
-        return Budget(left, max(state.work - seen.progress, 0), debt, 0, restart, NEVER, seen.tick)
-    trained = max(ran - restart, 0)
-    at_risk = policy.checkpoint_every if spot and running else 0
-    risk = min(at_risk, trained)
-    stall = debt + at_risk - risk if running else NEVER
-    return Budget(left, max(state.work - state.done - trained, 0), debt, risk, restart, stall, seen.tick)
+        work = max(state.work - seen.progress, 0)
+        return Budget(left, work, debt, 0, NEVER, restart, NEVER, seen.tick)
+    trained, cycle = max(ran - restart, 0), policy.checkpoint_every
+    risk = min(cycle, trained)
+    stall = debt + cycle - risk if running else NEVER
+    work = max(state.work - state.done - trained, 0)
+    return Budget(left, work, debt, risk, cycle, restart, stall, seen.tick)

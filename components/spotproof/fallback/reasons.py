@@ -15,7 +15,9 @@ class Code(enum.Enum):
     RUNNING = "Running"
     PLACED = "Placed"
     WAITING = "Waiting"
+    LAST = "WaitingForLastTier"
     DRY = "DryMarket"
+    DRY_ALONE = "OnlyTierIsDry"
     FAILURES = "TooManyFailures"
     USED_UP = "NowhereToGo"
     TIMEOUT = "PendingTimeout"
@@ -24,15 +26,19 @@ class Code(enum.Enum):
     RETURN = "CheaperTierAnswered"
     MIN_STAY = "MinStay"
     ASKED = "Asking"
+    GONE = "TierIsGone"
     BRAKE = "TooManyMoves"
     GUARD = "DeadlineGuard"
+    GUARD_DRY = "OnDemandIsDry"
     LATE = "DeadlineMissed"
+    LATE_STAY = "TooLateToMove"
     SPOT_THERE = "SpotIsThere"
     SPARE_WAIT = "SpareTimeToWait"
     SPARE_DECLINE = "SpareTimeToWaitForCheaper"
     SPARE_PAY = "NoSpareTimeToWait"
     SPARE_LEAVE = "SpareTimeToLeave"
     SPARE_KEEP = "NoSpareTimeToLeave"
+    NO_SPOT = "SpotIsGone"
 
 
 class Reason(NamedTuple):
@@ -50,7 +56,9 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.RUNNING: "runs on {0}",
     Code.PLACED: "{0} has room, the job is being placed there",
     Code.WAITING: "waiting for {0} for {1:time}, of {2:time} at most",
+    Code.LAST: "waiting for {0}, the last tier, for {1:time}",
     Code.DRY: "no capacity on {0}, the last tier, for {1:time}: waiting as long as it takes, asking all other tiers",
+    Code.DRY_ALONE: "no capacity on {0}, the only tier, for {1:time}: waiting as long as it takes",
     Code.FAILURES: "{0} failed the job {1:times}, and maxFailures is {2}: moving to {3}",
     Code.USED_UP: "{0} failed the job {1:times}, and maxFailures is {2}, but no tier comes after it: staying",
     Code.TIMEOUT: "no place on {0} for {1:time}, and pendingTimeout is {2:time}: moving to {3}",
@@ -59,9 +67,20 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.RETURN: "{1} has room and is cheaper than {0}: returning",
     Code.MIN_STAY: "stays on {0} for at least {2:time} before a return, {1:time} so far",
     Code.ASKED: "asking whether {0} has room",
+    Code.GONE: "{0} is no tier of the policy any more: the next attempt is on {1}",
     Code.BRAKE: "moved {0:times} within the hour, and maxMovesPerHour is {1}: staying",
     Code.GUARD: "{0:time} is left for {1:time} of work and a restart of {2:time}: {3} is needed now to end in time",
-    Code.LATE: "{0:time} is left for {1:time} of work, so the deadline cannot be met any more: {2} ends soonest",
+    Code.GUARD_DRY: (
+        "{0:time} is left for {1:time} of work and a restart of {2:time}, and {3} had no room when it was needed: "
+        "going on here, asking it again"
+    ),
+    Code.LATE: (
+        "{0:time} is left for {1:time} of work and a restart of {2:time}, so the deadline cannot be met any more: "
+        "{3} ends soonest"
+    ),
+    Code.LATE_STAY: (
+        "{0:time} is left for {1:time} of work, and with a restart of {2:time} {3} would be late for certain: staying"
+    ),
     Code.SPOT_THERE: "spot is there: taking {0}",
     Code.SPARE_WAIT: "waiting for spot: {0:share} of the time left is spare, {1:share} is kept in an outage so old",
     Code.SPARE_DECLINE: (
@@ -74,6 +93,7 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.SPARE_KEEP: (
         "staying on {2}: {0:share} of the time left is spare, and {1:share} is needed to try a cheaper tier"
     ),
+    Code.NO_SPOT: "staying on {0}: no spot tier is known to have room",
 }
 """What is said, by code; `time` are seconds, `share` thousandths, `times` a count, the rest is written as it is."""
 

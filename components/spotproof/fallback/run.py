@@ -53,7 +53,7 @@ class Observation(NamedTuple):
     """What the job and its tiers look like now.
 
     `progress` is the work in the newest complete checkpoint, in seconds, None where the job does not report it.
-    `tick` is how long an answer binds before the next can be given; 0 where moves are made at once.
+    `tick` is how long an answer binds before the next can be given: 1 where it can be given at any second.
     """
 
     tier: str
@@ -62,7 +62,7 @@ class Observation(NamedTuple):
     sights: Mapping[str, Sight]
     nodes_held: int = 0
     progress: int | None = None
-    tick: int = 0
+    tick: int = 1
 
 
 class RunState(NamedTuple):

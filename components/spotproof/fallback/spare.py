@@ -20,6 +20,9 @@ HALVED_AFTER: Final = 1_080
 PER_HOUR: Final = 3
 """3 / 10 is 1,080 / 3,600: the restart counted in hours, over an age counted in units of 18 minutes."""
 
+ALL: Final = 1000
+"""In thousandths: more is never spare."""
+
 
 def share(budget: Budget) -> int:
     """Spare time in thousandths of the time left."""
@@ -28,12 +31,12 @@ def share(budget: Budget) -> int:
 
 def kept(outage: int, weight: float = 1) -> int:
     """The share, in thousandths, that waiting needs in an outage of this many seconds."""
-    return round(1000 * (KEPT + min(outage, OLDEST)) / SCALE / weight) if weight else 1_000_000
+    return min(round(1000 * (KEPT + min(outage, OLDEST)) / SCALE / weight), ALL) if weight else ALL
 
 
 def needed(budget: Budget, age: int, weight: float = 1) -> int:
     """The share, in thousandths, that leaving needs for a tier that has been up for this many seconds."""
-    return round(300 * budget.restart / (HALVED_AFTER + age) / weight) if weight else 1_000_000
+    return min(round(300 * budget.restart / (HALVED_AFTER + age) / weight), ALL) if weight else ALL
 
 
 def may_wait(budget: Budget, outage: int, weight: float = 1) -> bool:
@@ -64,6 +67,8 @@ def until_no_wait(budget: Budget, outage: int, weight: float = 1) -> int:
 
 def until_leave(budget: Budget, age: int, weight: float = 1) -> int:
     """Seconds after which may_leave may turn to yes, while the job runs where it is; a second early."""
+    if not weight:
+        return NEVER
     up, cost, lever = HALVED_AFTER + age, PER_HOUR * budget.restart, 10 * weight
     stall, found = budget.stall, NEVER
     # until the restart is paid: lever * (up + s) * (spare - s) - cost * (left - s)

@@ -19,6 +19,9 @@ from spotproof.fallback.run import (
 )
 
 UNSEEN: Final = Sight()
+# looked up once: a member of an enumeration costs ten times a name, and these are asked for at every decision
+WAITING: Final = Phase.WAITING
+LISTED: Final = Order.LISTED
 ANSWER: Final = 300
 """Seconds until a request that got no node is taken for refused: Karpenter gives up a launch after 5 min."""
 
@@ -26,27 +29,36 @@ ANSWER: Final = 300
 class View:
     """One decision's facts; made anew for each."""
 
-    __slots__ = ("budget", "now", "policy", "seen", "state", "tier", "waiting")
+    __slots__ = ("budget", "now", "policy", "seen", "sights", "state", "tier", "waiting")
 
     def __init__(self, policy: Policy, state: RunState, seen: Observation, now: Instant) -> None:
         """Look up the tier, and the time budget where there is a deadline to keep."""
         self.policy = policy
         self.state = state
         self.seen = seen
+        self.sights = seen.sights
         self.now = now
         self.tier: Tier = policy.by_pool[seen.tier]
-        self.waiting = seen.phase is Phase.WAITING
-        self.budget: Budget | None = (
-            None if policy.mode == "off" else budget(policy, state, seen, now, spot=self.tier.spot)
-        )
+        self.waiting = seen.phase is WAITING
+        self.budget: Budget | None = None if policy.mode == "off" else budget(policy, state, seen, now)
+
+    @property
+    def held(self) -> int:
+        """Nodes that are billed while the job waits."""
+        return self.seen.nodes_held if self.waiting else 0
 
     def sight(self, tier: Tier) -> Sight:
         """What is known of a tier; nothing, where it was never looked at."""
-        return self.seen.sights.get(tier.pool, UNSEEN)
+        return self.sights.get(tier.pool, UNSEEN)
+
+    def was_dry(self, tier: Tier) -> bool:
+        """Whether a tier is known to have had no room; not so of one that nobody looked at."""
+        sight = self.sight(tier)
+        return sight.down is not None and not sight.there
 
     def there(self, tiers: Iterable[Tier]) -> list[Tier]:
         """Those whose newest answer was yes."""
-        sights = self.seen.sights
+        sights = self.sights
         return [tier for tier in tiers if sights.get(tier.pool, UNSEEN).there]
 
     def fresh(self, tiers: Iterable[Tier]) -> list[Tier]:
@@ -69,12 +81,13 @@ class View:
 
     def _turn(self, tier: Tier) -> tuple[bool, int, Instant, int]:
         """Tiers that failed the job too often last, cheap before dear, then by the policy's order and the list's."""
-        listed = self.policy.order is Order.LISTED
-        return self.spent(tier), self.policy.grades[tier.pool], 0 if listed else self.failed(tier), tier.rank
+        spent = bool(self.state.failures) and self.spent(tier)
+        failed = 0 if self.policy.order is LISTED else self.failed(tier)
+        return spent, self.policy.grades[tier.pool], failed, tier.rank
 
     def failed(self, tier: Tier) -> Instant:
         """When a tier last had no capacity; one that never failed comes before all others."""
-        down = self.sight(tier).down
+        down = self.sights.get(tier.pool, UNSEEN).down
         return -NEVER if down is None else down
 
     def failures(self, tier: Tier) -> int:
@@ -86,10 +99,17 @@ class View:
             for each in self.state.failures
         )
 
+    def aged(self) -> Instant:
+        """When the next failure gets too old to count; NEVER where none does."""
+        window, failures = self.policy.failure_window, self.state.failures
+        if window is None or not failures:
+            return NEVER
+        return min((each.at + window for each in failures if each.at + window > self.now), default=NEVER)
+
     def spent(self, tier: Tier) -> bool:
         """Whether a tier has failed this job more often than it tolerates."""
         limit = tier.max_failures
-        return limit != NEVER_MOVES and bool(self.state.failures) and self.failures(tier) > limit
+        return bool(self.state.failures) and limit != NEVER_MOVES and self.failures(tier) > limit
 
     def is_fresh(self, tier: Tier) -> bool:
         """Whether a tier's answer is one to move on: seen all the time, or asked just now."""

@@ -1,7 +1,7 @@
 """`return`: back to a cheaper tier, after a stay so long that a flickering market does not cost a restart each time."""
 
+from spotproof.fallback.asking import ask_due
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.asking import ask_due
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from spotproof.fallback.asking import ask_due
+from spotproof.fallback.order import is_last
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.asking import ask_due
-from spotproof.fallback.rules.order import is_last
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
@@ -15,7 +15,7 @@ LAUNCH: Final = 900
 def dry(view: View) -> Decision | Instant:
     """Ask every other tier while the last one has no place for the job, with or without `return`."""
     tier = view.tier
-    if not view.waiting or view.sight(tier).there or not is_last(view):
+    if not view.waiting or view.sight(tier).there or _is_paced(view) or not is_last(view):
         return NEVER
     waited = view.now - view.seen.since
     grace = min(tier.pending_timeout, LAUNCH)
@@ -29,4 +29,11 @@ def dry(view: View) -> Decision | Instant:
     found = ask_due(view, others)
     if isinstance(found, Decision):
         return found
-    return view.remain(Reason(Code.DRY, (tier.pool, waited), view.seen.nodes_held), found)
+    code = Code.DRY if others else Code.DRY_ALONE
+    return view.remain(Reason(code, (tier.pool, waited), view.held), found)
+
+
+def _is_paced(view: View) -> bool:
+    """Whether the time to spare decides between waiting for spot and on-demand: then no spot tier is the last."""
+    policy = view.policy
+    return policy.mode == "pace" and view.tier.spot and policy.on_demand is not None and view.budget is not None

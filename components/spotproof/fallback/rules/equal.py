@@ -1,7 +1,7 @@
 """Tiers of one price are equals: a job without a place takes the first that answers."""
 
+from spotproof.fallback.asking import ask_due
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.asking import ask_due
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 

@@ -1,7 +1,7 @@
 """Interruptions beyond maxFailures: a tier tolerates M, number M + 1 moves the job, as Ray and JobSet mean it."""
 
+from spotproof.fallback.order import next_tier
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.order import next_tier
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
@@ -14,6 +14,6 @@ def failures(view: View) -> Decision | Instant:
     count, limit = view.failures(tier), tier.max_failures
     after = next_tier(view)
     if after is None:
-        reason = Reason(Code.USED_UP, (tier.pool, count, limit), view.seen.nodes_held)
+        reason = Reason(Code.USED_UP, (tier.pool, count, limit))
         return NEVER if view.waiting else view.remain(reason)
     return view.move(after, Reason(Code.FAILURES, (tier.pool, count, limit, after.pool)))

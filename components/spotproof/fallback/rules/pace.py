@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from spotproof.fallback import spare
+from spotproof.fallback.asking import ask_due
 from spotproof.fallback.budget import Budget
 from spotproof.fallback.policy import Tier
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.asking import ask_due
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 
@@ -49,21 +49,32 @@ def _running(view: View, budget: Budget) -> Decision | Instant:
         age, stake = view.now - view.failed(tier), policy.stake(here, tier)
         if not spare.may_leave(budget, age, stake):
             next_at = min(next_at, view.now + spare.until_leave(budget, age, stake))
-        elif not view.is_fresh(tier):
-            return view.ask(tier)
         elif budget.may_start():
+            if not view.is_fresh(tier):
+                return view.ask(tier)
             numbers = (spare.share(budget), spare.needed(budget, age, stake), tier.pool, age)
             return view.move(tier, Reason(Code.SPARE_LEAVE, numbers))
+        else:
+            next_at = min(next_at, view.now + budget.until_done())
     if policy.probe_every and budget.spare >= 0:
         turn = _turn(view, cheaper)
         if turn <= view.now:
             return view.ask(view.first(cheaper))
         next_at = min(next_at, turn)
-    if here.spot:
-        return view.remain(Reason(Code.RUNNING, (here.pool,)), next_at)
-    best = there[0] if there else cheaper[0]
-    least = spare.needed(budget, view.now - view.failed(best) if there else 0, policy.stake(here, best))
-    return view.remain(Reason(Code.SPARE_KEEP, (spare.share(budget), least, here.pool)), next_at)
+    if view.waiting:
+        return next_at
+    return view.remain(_staying(view, budget, there), next_at)
+
+
+def _staying(view: View, budget: Budget, there: list[Tier]) -> Reason:
+    pool = view.tier.pool
+    if view.tier.spot:
+        return Reason(Code.RUNNING, (pool,))
+    if not there:
+        return Reason(Code.NO_SPOT, (pool,))
+    best = there[0]
+    least = spare.needed(budget, view.now - view.failed(best), view.policy.stake(view.tier, best))
+    return Reason(Code.SPARE_KEEP, (spare.share(budget), least, pool))
 
 
 def _turn(view: View, tiers: Iterable[Tier]) -> Instant:
@@ -92,7 +103,7 @@ def _idle(view: View, budget: Budget) -> Decision | Instant:
     if isinstance(due, Decision):
         return due
     next_at = due if pay is None else min(due, view.now + spare.until_no_wait(budget, outage))
-    return view.remain(Reason(Code.SPARE_WAIT, numbers, view.seen.nodes_held), next_at)
+    return view.remain(Reason(Code.SPARE_WAIT, numbers, view.held), next_at)
 
 
 def _take(view: View, budget: Budget, tier: Tier) -> Decision | Instant:
@@ -103,12 +114,14 @@ def _take(view: View, budget: Budget, tier: Tier) -> Decision | Instant:
         best, outage = view.first(cheaper), _outage(view, cheaper)
         stake = view.policy.stake(tier, best)
         if spare.may_wait(budget, outage, stake):
-            waits = Reason(
-                Code.SPARE_DECLINE, (spare.share(budget), spare.kept(outage, stake), tier.pool), view.seen.nodes_held
-            )
-            if view.tier in cheaper:
-                return view.remain(waits, view.now + spare.until_no_wait(budget, outage, stake))
-            return view.move(best, waits)
+            numbers = (spare.share(budget), spare.kept(outage, stake), tier.pool)
+            waits = Reason(Code.SPARE_DECLINE, numbers, view.held)
+            if view.tier not in cheaper:
+                return view.move(best, waits)
+            due = ask_due(view, [other for other in cheaper if other is not view.tier])
+            if isinstance(due, Decision):
+                return due
+            return view.remain(waits, min(due, view.now + spare.until_no_wait(budget, outage, stake)))
     return view.remain(reason) if tier is view.tier else view.move(tier, reason)
 
 

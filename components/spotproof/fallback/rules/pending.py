@@ -1,7 +1,7 @@
 """pendingTimeout: how long a job waits for a place before it goes down the list."""
 
+from spotproof.fallback.order import next_tier
 from spotproof.fallback.reasons import Code, Reason
-from spotproof.fallback.rules.order import next_tier
 from spotproof.fallback.run import NEVER, Decision, Instant
 from spotproof.fallback.view import View
 

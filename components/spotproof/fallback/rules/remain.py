@@ -1,5 +1,6 @@
 """The last rule: leave the job where it is."""
 
+from spotproof.fallback.order import is_last
 from spotproof.fallback.reasons import Code, Reason
 from spotproof.fallback.run import Decision, Instant
 from spotproof.fallback.view import View
@@ -13,4 +14,6 @@ def remain(view: View) -> Decision | Instant:
     if view.sight(tier).there:
         return view.remain(Reason(Code.PLACED, (tier.pool,)))
     waited = view.now - view.seen.since
-    return view.remain(Reason(Code.WAITING, (tier.pool, waited, tier.pending_timeout), view.seen.nodes_held))
+    if is_last(view):
+        return view.remain(Reason(Code.LAST, (tier.pool, waited), view.held))
+    return view.remain(Reason(Code.WAITING, (tier.pool, waited, tier.pending_timeout), view.held))
