@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from spotproof.page.sections import Section
 from spotproof.page.text import visible
@@ -62,7 +62,18 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["sentence"] = _sentence
     return environment.get_template(_TEMPLATE)
+
+
+def _sentence(text: str) -> Markup:
+    """What stands between two backticks as code; a backtick that has no other stays one."""
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(visible(text))
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
+    )
 
 
 def _shown(value: Any) -> Any:

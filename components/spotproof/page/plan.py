@@ -14,6 +14,7 @@ from spotproof.page.sections import (
     Facts,
     Figure,
     Halves,
+    Points,
     Prose,
     Row,
     Section,
@@ -28,6 +29,8 @@ Written: TypeAlias = tuple[str, Callable[[Document], str]]
 
 MOST: Final = f"95{NBSP}%"
 UNKNOWN: Final = "not known"
+BESIDE: Final = 2
+"""So many sentences beside what is to be pasted; more would push it off the first screen of a phone."""
 
 
 def html(document: Document) -> str:
@@ -40,7 +43,7 @@ def html(document: Document) -> str:
     due = "without a deadline" if job["deadlineHours"] is None else f"due within {hours(job['deadlineHours'])}"
     return page(
         f"Plan of policy {document['policy']} on {document['stack']}",
-        f"{hours(job['workHours'])} of work on {_nodes(job)}, {due}.",
+        f"{hours(job['workHours'])} of work on {_nodes(job['nodes'])}, {due}.",
         [Section(title, make(document)) for title, make in SECTIONS],
     )
 
@@ -48,17 +51,21 @@ def html(document: Document) -> str:
 def _recommendation(document: Document) -> Sequence[Block]:
     advice = document["recommendation"]
     best = next((each for each in document["policies"] if each["recommended"]), None)
-    words = Prose(advice["sentences"], lead=f"Take {advice['name']}.")
-    paste = Code("To paste into the stack file", advice["yaml"])
-    return [*([Cards(_headline(best, document))] if best else []), Halves([words], [paste])]
+    first, *others = advice["sentences"] or [f"Take {advice['name']}."]
+    beside, below = others[:BESIDE], others[BESIDE:]
+    return [
+        *([Cards(_headline(best, document))] if best else []),
+        Halves([Prose(beside, lead=first)], [Code("To paste into the stack file", advice["yaml"])]),
+        *([Points(below)] if below else []),
+    ]
 
 
 def _headline(best: Document, document: Document) -> list[Card]:
-    whole, interval, finish = charts.on_demand_usd(document), best["savingsInterval"], best["finishHours"] or {}
+    whole, (low, high), finish = document["onDemandAloneUsd"], best["savingsInterval"], best["finishHours"]
     cards = [
-        Card("Saving", percent(best["savingsPercent"]), f"{percent(interval[0])} to {percent(interval[1])}"),
-        Card("Mean cost of a run", usd(best["meanCostUsd"]), f"on-demand: {usd(whole)}" if whole else ""),
-        Card("Half of the runs end by", _or(finish.get("median"), hours), f"{MOST} by {_or(finish.get('p95'), hours)}"),
+        Card("Saving", percent(best["savingsPercent"]), f"{percent(low)} to {percent(high)}"),
+        Card("Mean cost of a run", usd(best["meanCostUsd"]), f"on-demand alone: {usd(whole)}"),
+        Card("Half of the runs end by", _or(finish["median"], hours), f"{MOST} by {_or(finish['p95'], hours)}"),
     ]
     if best["latePercent"] is not None:
         late = f"of {number(document['market']['runs'])} runs"
@@ -90,7 +97,8 @@ def _policies(document: Document) -> Sequence[Block]:
         return [Prose(["No policy was tried."])]
     return [
         _table("What each policy comes to", policies, RESULTS, numeric=True),
-        Figure(charts.savings(document), "A bar is a mean over the runs; the line on it is the interval it lies in."),
+        Figure(charts.savings(document), f"A bar is the mean; the line on it is its {MOST} interval."),
+        *_bounds(document),
         _table("Where the time of a run goes", policies, TIMES, numeric=True),
         _table("What each policy sets", policies, SETTINGS, numeric=False),
     ]
@@ -99,16 +107,16 @@ def _policies(document: Document) -> Sequence[Block]:
 RESULTS: Final[Sequence[Written]] = [
     ("Mean cost", lambda each: usd(each["meanCostUsd"])),
     ("Saving", lambda each: _percent(each["savingsPercent"])),
-    ("Half end by", lambda each: _or((each["finishHours"] or {}).get("median"), _hours)),
-    (f"{MOST} end by", lambda each: _or((each["finishHours"] or {}).get("p95"), _hours)),
+    ("Half end by", lambda each: _or(each["finishHours"]["median"], _hours)),
+    (f"{MOST} end by", lambda each: _or(each["finishHours"]["p95"], _hours)),
     ("Late", lambda each: _or(each["latePercent"], _percent, "no deadline")),
     ("Unfinished", lambda each: _percent(each["unfinishedPercent"])),
 ]
 TIMES: Final[Sequence[Written]] = [
     ("Evictions", lambda each: number(each["meanEvictions"], 1)),
     ("Share on spot", lambda each: _percent(each["spotSharePercent"])),
-    ("On spot", lambda each: _hours(each["spotHours"])),
-    ("On on-demand", lambda each: _hours(each["onDemandHours"])),
+    ("Spot", lambda each: _hours(each["spotHours"])),
+    ("On-demand", lambda each: _hours(each["onDemandHours"])),
     ("Waiting", lambda each: _hours(each["waitingHours"])),
 ]
 SETTINGS: Final[Sequence[Written]] = [
@@ -119,9 +127,28 @@ SETTINGS: Final[Sequence[Written]] = [
 ]
 
 
+def _bounds(document: Document) -> list[Block]:
+    """The same policies at other rates of evictions, where only a node's rate is known."""
+    columns = [Column("Policy"), Column("Mean cost", numeric=True), Column("Saving", numeric=True)]
+    return [
+        Table(
+            f"The same at {number(bound['evictionsPerHour'], 2)} evictions per hour of running, "
+            f"with {_nodes(bound['nodesHeldWaiting'])} held while the rest waits",
+            columns,
+            [Row([each["name"], *(write(each) for _, write in RESULTS[:2])]) for each in bound["policies"]],
+        )
+        for bound in document["bounds"]
+    ]
+
+
 def _table(title: str, policies: Sequence[Document], columns: Sequence[Written], *, numeric: bool) -> Table:
-    rows = [Row([each["name"], *(write(each) for _, write in columns)], _badges(each)) for each in policies]
+    rows = [Row([_names(each), *(write(each) for _, write in columns)], _badges(each)) for each in policies]
     return Table(title, [Column("Policy"), *(Column(name, numeric=numeric) for name, _ in columns)], rows)
+
+
+def _names(policy: Document) -> str:
+    """Its name, and those of policies that come to the same decisions here."""
+    return " = ".join([policy["name"], *policy["same"]])
 
 
 def _badges(policy: Document) -> list[str]:
@@ -144,8 +171,9 @@ def _break_even(document: Document) -> Sequence[Block]:
     if known is None or not known["curve"]:
         return [Prose(["No curve was reckoned for this job."])]
     mtbf = known["mtbfHours"]
-    pays = f"as long as the job runs for more than {hours(mtbf)} between two evictions" if mtbf else "at any rate shown"
-    return [Figure(charts.break_even(document), f"Spot pays {pays}.")]
+    pays = f"while the job runs for more than {_or(mtbf, hours)} between two evictions"
+    words = "Staying on spot never pays here." if mtbf is None else f"Staying on spot pays {pays}."
+    return [Figure(charts.break_even(document), f"{words} Reckoned in closed form, without waiting.")]
 
 
 def _checkpoints(document: Document) -> Sequence[Block]:
@@ -160,10 +188,14 @@ def _checkpoints(document: Document) -> Sequence[Block]:
                 Card("Recommended", _or(known["recommendedMinutes"], minutes)),
                 Card("Daly's formula", _or(known["dalyMinutes"], minutes)),
                 Card("Young's formula", _or(known["youngMinutes"], minutes)),
-                Card("Slowdown on spot", _or(known["slowdown"], lambda value: f"{number(value, 2)} times")),
+                Card("Slowdown on spot", _or(known["slowdown"], _times), f"now {_or(known['slowdownNow'], _times)}"),
             ]
         )
     ]
+
+
+def _times(factor: float) -> str:
+    return f"{number(factor, 2)} times"
 
 
 def _always_on(document: Document) -> Sequence[Block]:
@@ -192,7 +224,7 @@ def _article(document: Document) -> Sequence[Block]:
             [
                 Card("Alpha", _or(known["alphaPercent"], percent), "of the work on spot"),
                 Card("S", _or(known["savingsPercent"], percent), "saved"),
-                Card("Runtime flexibility", _or(known["runtimeFlexibilityPercent"], percent), flexible),
+                Card("Runtime flexibility", _or(known["runtimeFlexibilityPercent"], percent, "any"), flexible),
             ]
         ),
         *_note(known["note"]),
@@ -203,20 +235,31 @@ def _assumptions(document: Document) -> Sequence[Block]:
     job, market, tiers = document["job"], document["market"], document["tiers"]
     every, write = _or(job["checkpointEveryMinutes"], minutes), _or(job["checkpointWriteMinutes"], minutes)
     facts = [
-        ("Work", f"{hours(job['workHours'])} on {_nodes(job)}"),
+        ("Work", f"{hours(job['workHours'])} on {_nodes(job['nodes'])}"),
         ("A restart takes", _or(job["restartMinutes"], minutes)),
         ("Checkpoints", f"every {every}, a write takes {write}"),
+        ("A probe takes", f"{_or(job['probeMinutes'], minutes)} of one node"),
+        ("Held while others wait", _nodes(job["nodesHeldWaiting"])),
         ("Market", "recorded" if market["source"] == "traces" else "drawn at random from a rate of evictions"),
         ("Recordings", ", ".join(market["names"]) or "none"),
-        ("Evictions", _or(market["evictionsPerHour"], lambda rate: f"{number(rate, 2)} an hour")),
-        ("An outage lasts", _or(market["outageHours"], hours)),
+        ("Evictions", _or(market["evictionsPerHour"], lambda rate: f"{number(rate, 2)} per hour of running")),
+        ("An outage lasts", f"{_or(market['outageHours'], hours)} in the mean"),
         ("Spot is there", _availability(document)),
-        ("Runs of each policy", number(market["runs"])),
-        ("Bill", document["bill"]),
+        ("Runs of each policy", f"{number(market['runs'])}, from seed {market['seed']}"),
+        ("Price", document["bill"].replace("-", " ")),
     ]
-    columns = [Column("Pool"), Column("Capacity"), Column("USD a node hour", numeric=True), Column("Source", long=True)]
-    rows = [Row([each["pool"], each["capacity"], _price(each), _source(each)]) for each in tiers]
-    return [Facts(facts), *([Table("Prices", columns, rows)] if rows else [])]
+    columns = [
+        Column("Pool"),
+        Column("Capacity"),
+        Column("USD a node hour", numeric=True),
+        Column("Assumed"),
+        Column("Source", long=True),
+    ]
+    rows = [
+        Row([each["pool"], each["capacity"], _price(each), "yes" if each["assumed"] else "no", each["priceSource"]])
+        for each in tiers
+    ]
+    return [Facts(facts), *_note(market["note"]), *([Table("Prices", columns, rows)] if rows else [])]
 
 
 def _availability(document: Document) -> str:
@@ -232,11 +275,6 @@ def _price(tier: Document) -> str:
     return _or(tier["usdPerNodeHour"], lambda usd: number(usd, 2 if usd >= 1 else 4))
 
 
-def _source(tier: Document) -> str:
-    source = tier["priceSource"] or UNKNOWN
-    return f"assumed: {source}" if tier["assumed"] else source
-
-
 def _setting(policy: Document, key: str) -> str:
     value = (policy["settings"] or {}).get(key)
     if isinstance(value, Mapping):
@@ -248,8 +286,8 @@ def _note(note: str | None) -> list[Block]:
     return [Prose([note])] if note else []
 
 
-def _nodes(job: Document) -> str:
-    return "1 node" if job["nodes"] == 1 else f"{job['nodes']} nodes"
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count or 'no'} nodes"
 
 
 def _hours(value: float) -> str:

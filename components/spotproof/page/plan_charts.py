@@ -27,10 +27,10 @@ def cost_over_finish(document: Document) -> Scatter:
             says=f"{each['name']}: {usd(each['meanCostUsd'])}, {_ends(each)}",
         )
         for each in policies
-        if _finishes(each)
+        if each["finishHours"]["median"] is not None
     ]
     words = "; ".join(cloud.says for cloud in clouds)
-    reference = on_demand_usd(document)
+    reference = document["onDemandAloneUsd"]
     return Scatter(
         title="Cost over finish time",
         description=f"Mean cost of a run and the hour at which it ends, by policy. {words}.",
@@ -88,13 +88,13 @@ def break_even(document: Document) -> Line:
     if (rate := market["evictionsPerHour"]) and (saving := _at(curve, rate)) is not None:
         marks.append(((rate, saving), f"this market: {percent(saving)}"))
     if known["mtbfHours"] and curve[0][0] <= 1 / known["mtbfHours"] <= curve[-1][0]:
-        marks.append(((1 / known["mtbfHours"], 0.0), f"break-even: one every {hours(known['mtbfHours'])}"))
+        marks.append(((1 / known["mtbfHours"], 0.0), f"break-even: {number(1 / known['mtbfHours'], 2)} an hour"))
     (first, high), (last, low) = curve[0], curve[-1]
     return Line(
         title="Saving over evictions",
         description=f"From {percent(high)} at {number(first, 2)} evictions an hour to {percent(low)} at "
         f"{number(last, 2)}. {'. '.join(words for _, words in marks)}.",
-        across=Axis("Evictions an hour"),
+        across=Axis("Evictions per hour of running"),
         up=Axis("Saving against on-demand", "%"),
         points=curve,
         marks=marks,
@@ -108,23 +108,10 @@ def deadline(document: Document) -> tuple[float, str] | None:
     return None if hour is None else (hour, f"deadline {hours(hour)}")
 
 
-def on_demand_usd(document: Document) -> float | None:
-    """What a run costs on on-demand alone: what every saving is a share of."""
-    for each in document["policies"]:
-        share = 1 - each["savingsPercent"] / 100
-        if share > 0 and each["meanCostUsd"] > 0:
-            return each["meanCostUsd"] / share
-    return None
-
-
-def _finishes(policy: Document) -> bool:
-    finish = policy["finishHours"]
-    return finish is not None and finish["median"] is not None and finish["p95"] is not None
-
-
 def _ends(policy: Document) -> str:
-    finish = policy["finishHours"]
-    return f"half of the runs end by {hours(finish['median'])}, {percent(95)} by {hours(finish['p95'])}"
+    median, most = policy["finishHours"]["median"], policy["finishHours"]["p95"]
+    rest = f"fewer than {percent(95)} end" if most is None else f"{percent(95)} by {hours(most)}"
+    return f"half of the runs end by {hours(median)}, {rest}"
 
 
 def _states(tiers: Sequence[Document], spans: Sequence[Document]) -> list[State]:

@@ -1,6 +1,7 @@
-"""What a report is made of: sections, and eight kinds of block in them.
+"""What a report is made of: sections, and nine kinds of block in them.
 
-All text is plain and is escaped where it is written. Only pictures are markup, and only `charts/` makes those.
+All text is plain and is escaped where it is written; in sentences, what stands between backticks is set as code. Only
+pictures are markup, and only `charts/` makes those.
 """
 
 import re
@@ -33,6 +34,14 @@ class Prose:
     kind: ClassVar[str] = "prose"
     paragraphs: Sequence[str]
     lead: str = ""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Sentences that can be read one by one, in two columns on a desk."""
+
+    kind: ClassVar[str] = "points"
+    sentences: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ class Halves:
     right: Sequence["Block"]
 
 
-Block: TypeAlias = Prose | Warnings | Cards | Table | Facts | Code | Figure | Halves
+Block: TypeAlias = Prose | Points | Warnings | Cards | Table | Facts | Code | Figure | Halves
 _NOT_A_WORD: Final = re.compile(r"[^a-z0-9]+")
 
 

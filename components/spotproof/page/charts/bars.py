@@ -8,9 +8,20 @@ from xml.etree.ElementTree import Element
 from markupsafe import Markup
 
 from spotproof.page.charts.axes import Scale, across, number_ticks, rounded
-from spotproof.page.charts.svg import FONT, LINE, WIDE, add, markup, picture, said, shortened, text_width
+from spotproof.page.charts.svg import (
+    FONT,
+    LINE,
+    WIDE,
+    add,
+    markup,
+    name_column,
+    picture,
+    said,
+    shortened,
+    text_width,
+    written,
+)
 
-_NAMES: Final = 170
 _HEIGHT: Final = 18
 
 
@@ -41,21 +52,22 @@ class Bars:
         ends = [end for bar in self.bars for end in (bar.value, *(bar.interval or ()))]
         low, (_, high) = min(0.0, *ends), rounded(0.0, max(0.0, *ends), 6)
         words = max(text_width(bar.words) for bar in self.bars) + 10
-        x = Scale(
-            low, high, _NAMES + 12 + (words if low < 0 else 0) if wide else 6 + (words if low < 0 else 0), width - words
-        )
+        column = name_column([bar.name for bar in self.bars], width)
+        left = (column + 16 if wide else 6) + (words if min(bar.value for bar in self.bars) < 0 else 0)
+        x = Scale(low, high, left, width - words)
         each = _HEIGHT + 12 if wide else _HEIGHT + LINE + 12
         bottom = 4 + each * len(self.bars)
         root = picture(width, bottom + 2 * LINE + 8, self.title, self.description)
         across(root, self.value, number_ticks(low, high, 8, self.unit), x, (0, bottom))
+        add(root, "path", class_="zero", d=f"M{written(x(0))} 0V{written(bottom)}")
+        names = add(root, "g", class_="names")
         for number, bar in enumerate(self.bars):
             top = 10 + each * number
             emphasis = "strong" if bar.strong else ""
-            name = shortened(bar.name, _NAMES if wide else width - 12)
-            add(root, "text", name, x=0 if wide else 6, y=top + FONT, class_=emphasis)
+            name = shortened(bar.name, column if wide else width - 12)
+            add(names, "text", name, x=0 if wide else 6, y=top + FONT, class_=emphasis)
             middle = top + _HEIGHT / 2 + (0 if wide else LINE)
             self._bar(root, bar, x, middle)
-        add(root, "path", class_="zero", d=f"M{x(0):.1f} 0V{bottom:.1f}")
         return markup(root)
 
     def _bar(self, root: Element, bar: Bar, x: Scale, middle: float) -> None:

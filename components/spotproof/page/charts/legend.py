@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from spotproof.page.charts.svg import FONT, LINE, add, shortened, text_width
+from spotproof.page.charts.svg import FONT, LINE, add, colour, marker, shortened, text_width
 
 _SWATCH: Final = 24
 _GAP: Final = 18
@@ -17,6 +17,15 @@ class Key:
 
     words: str
     sign: Callable[[Element, float, float], None]
+
+
+def series_key(number: int, words: str) -> Key:
+    """The entry of a series that has a mark of its own."""
+
+    def sign(group: Element, x: float, y: float) -> None:
+        add(group, "path", class_=f"centre {colour(number)}", d=marker(number, x, y, 6.5))
+
+    return Key(words, sign)
 
 
 def legend(root: Element, keys: Sequence[Key], width: float, top: float) -> float:

@@ -8,19 +8,21 @@ from typing import Final
 
 from markupsafe import Markup
 
-from spotproof.page.charts.axes import Scale, across, number_ticks, room, rounded, up
+from spotproof.page.charts.axes import Scale, across, number_ticks, room, up
 from spotproof.page.charts.labels import Labels
+from spotproof.page.charts.legend import Key, legend, series_key
 from spotproof.page.charts.svg import (
     LINE,
-    PALETTE,
     WIDE,
     Box,
     add,
+    colour,
     marker,
     markup,
     outline,
     picture,
     shortened,
+    written,
 )
 
 Point = tuple[float, float]
@@ -55,12 +57,12 @@ class Line:
         top, bottom = LINE + 14, 320
         seen = [*self.points, *(point for point, _ in self.marks)]
         lowest, highest = min(0.0, *(y for _, y in seen)), max(0.0, *(y for _, y in seen))
-        low, high = rounded(lowest, highest + (highest - lowest) * 0.08, 6)
+        low, high = lowest, highest + ((highest - lowest) * 0.1 or 1)
         values = number_ticks(low, high, 8, self.up.unit)
         first, last = min(x for x, _ in seen), max(x for x, _ in seen)
         x = Scale(first, last if last > first else first + 1, room(values.labels), width - 18)
         y = Scale(low, high, bottom, top)
-        root = picture(width, bottom + 2 * LINE + 8, self.title, self.description)
+        root = picture(width, 0, self.title, self.description)
         if low < 0 and self.below:
             under = [(x.start, y(0)), (x.end, y(0)), (x.end, bottom), (x.start, bottom)]
             add(root, "path", class_="loss", d=outline(under) + "z")
@@ -74,11 +76,15 @@ class Line:
         spots = [(x(h), y(v)) for (h, v), _ in self.marks]
         for h, v in spots:
             labels.cover(h, v, 7)
+        unnamed: list[Key] = []
         for number, ((_, words), (h, v)) in enumerate(zip(self.marks, spots, strict=True), 1):
-            add(root, "path", class_=f"centre c{number % PALETTE}", d=marker(number, h, v, 6))
-            labels.beside(root, shortened(words, x.end - x.start), (h, v), clear=6, class_="strong")
+            add(root, "path", class_=f"centre {colour(number)}", d=marker(number, h, v, 6))
+            if not labels.beside(root, shortened(words, x.end - x.start), (h, v), clear=6, class_="strong"):
+                unnamed.append(series_key(number, words))
         if low < 0 and self.below:
             labels.beside(root, self.below, (x.start, bottom - 14), clear=4, class_="aside")
+        end = legend(root, unnamed, width, bottom + 2 * LINE + 14)
+        root.set("viewBox", f"0 0 {width} {written(end if unnamed else bottom + 2 * LINE + 8)}")
         return markup(root)
 
     def _corners(self) -> Sequence[Point]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -10,13 +9,13 @@ from markupsafe import Markup
 
 from spotproof.page.charts.axes import Scale, across, number_ticks, room, rounded, time_ticks, up
 from spotproof.page.charts.labels import Labels, box_of
-from spotproof.page.charts.legend import Key, legend
+from spotproof.page.charts.legend import Key, legend, series_key
 from spotproof.page.charts.svg import (
     LINE,
-    PALETTE,
     WIDE,
     Box,
     add,
+    colour,
     marker,
     markup,
     picture,
@@ -29,7 +28,7 @@ from spotproof.page.text import hours
 
 Point = tuple[float, float]
 _RADIUS: Final = 6.5
-_LONGEST_NAME: Final = 190
+_LONGEST_NAME: Final = 260
 _PAST: Final = 0.5
 """How much of the time from the first end to the deadline is shown beyond the deadline."""
 
@@ -42,8 +41,8 @@ class Cloud:
     points: Sequence[Point]
     centre: Point
     """The large mark."""
-    until: float
-    """Hours at which the line that starts in the large mark ends: its 95th percentile."""
+    until: float | None
+    """Hours at which the line that starts in the large mark ends, its 95th percentile; None where that has no end."""
     strong: bool = False
     says: str = ""
     """What a pointer on the large mark brings up."""
@@ -74,7 +73,7 @@ class Scatter:
     def _hours(self) -> tuple[float, float]:
         ends = [cloud.centre[0] for cloud in self.clouds]
         first = min([*ends, *(x for cloud in self.clouds for x, _ in cloud.points)])
-        last = max([*ends, *(cloud.until for cloud in self.clouds)])
+        last = max([*ends, *(cloud.until for cloud in self.clouds if cloud.until is not None)])
         if self.at:
             first, last = min(first, self.at[0]), max(last, self.at[0])
             last = min(last, self.at[0] + max((self.at[0] - first) * _PAST, 1))
@@ -100,7 +99,7 @@ class Scatter:
         across(root, "End of the job, counted from its start", ticks, x, (top, bottom))
         labels = Labels(Box(x.start, top, x.end, bottom))
         self._references(root, x, y)
-        for number, cloud in enumerate(self.clouds):
+        for number, cloud in self._strongest_last():
             _dots(root, number, cloud, x, y)
         unnamed = self._centres(root, x, y, labels, wide=wide)
         end = legend(root, [self._key(number, x) for number in unnamed], width, bottom + 2 * LINE + 14)
@@ -136,31 +135,36 @@ class Scatter:
         spots = [(min(x(cloud.centre[0]), x.end - 9), y(cloud.centre[1])) for cloud in self.clouds]
         for (h, v), cloud in zip(spots, self.clouds, strict=True):
             labels.cover(h, v, _RADIUS + 2)
-            labels.taken.append(Box(h, v - 4, max(h, min(x(cloud.until), x.end)), v + 4))
+            labels.taken.append(Box(h, v - 4, _reach(cloud, h, x), v + 4))
         for number, (cloud, (h, v)) in enumerate(zip(self.clouds, spots, strict=True)):
-            end = "m0-4v8" if x.shows(cloud.until) else "l-5-4m5 4l-5 4"
-            reach = max(h, min(x(cloud.until), x.end))
-            add(
-                root, "path", class_=f"until c{number % PALETTE}", d=f"M{written(h)} {written(v)}H{written(reach)}{end}"
-            )
+            end = "m0-4v8" if cloud.until is not None and x.shows(cloud.until) else "l-5-4m5 4l-5 4"
+            reach = _reach(cloud, h, x)
+            add(root, "path", class_=f"until {colour(number)}", d=f"M{written(h)} {written(v)}H{written(reach)}{end}")
+        for number, cloud in self._strongest_last():
+            mark = add(root, "path", class_=f"centre {colour(number)}", d=marker(number, *spots[number], _RADIUS))
+            said(mark, cloud.says)
         names = add(root, "g", class_="names")
         self._words(names, x, y, labels)
         unnamed: list[int] = []
-        for number, cloud in sorted(enumerate(self.clouds), key=lambda each: not each[1].strong):
-            h, v = spots[number]
+        for number, cloud in reversed(self._strongest_last()):
             beyond = not x.shows(cloud.centre[0])
-            words = _name(cloud, beyond=beyond)
-            said(add(root, "path", class_=f"centre c{number % PALETTE}", d=marker(number, h, v, _RADIUS)), cloud.says)
             # On a phone eight names beside eight marks would hide what they name.
-            named = wide or cloud.strong or beyond
-            emphasis = "strong" if cloud.strong else ""
-            if not (named and labels.beside(names, words, (h, v), clear=_RADIUS, class_=emphasis)):
+            named, emphasis = wide or cloud.strong or beyond, "strong" if cloud.strong else ""
+            words = _name(cloud, beyond=beyond)
+            if not (named and labels.beside(names, words, spots[number], clear=_RADIUS, class_=emphasis)):
                 unnamed.append(number)
         return sorted(unnamed)
 
+    def _strongest_last(self) -> list[tuple[int, Cloud]]:
+        return sorted(enumerate(self.clouds), key=lambda each: each[1].strong)
+
     def _key(self, number: int, x: Scale) -> Key:
         cloud = self.clouds[number]
-        return Key(_name(cloud, beyond=not x.shows(cloud.centre[0])), partial(_sign, number))
+        return series_key(number, _name(cloud, beyond=not x.shows(cloud.centre[0])))
+
+
+def _reach(cloud: Cloud, middle: float, x: Scale) -> float:
+    return x.end if cloud.until is None else max(middle, min(x(cloud.until), x.end))
 
 
 def _name(cloud: Cloud, *, beyond: bool) -> str:
@@ -168,12 +172,9 @@ def _name(cloud: Cloud, *, beyond: bool) -> str:
     return f"{name}, {hours(cloud.centre[0])}" if beyond else name
 
 
-def _sign(number: int, group: Element, x: float, y: float) -> None:
-    add(group, "path", class_=f"centre c{number % PALETTE}", d=marker(number, x, y, _RADIUS))
-
-
 def _dots(root: Element, number: int, cloud: Cloud, x: Scale, y: Scale) -> None:
     # One path of points without length, round at both ends, is a tenth of the bytes of as many circles.
-    dots = "".join(f"M{written(x(hour))} {written(y(value))}h0" for hour, value in cloud.points if x.shows(hour))
+    shown = [(x(hour), y(value)) for hour, value in cloud.points if x.shows(hour)]
+    dots = "".join(f"M{written(h)} {written(v)}h0" for h, v in shown)
     if dots:
-        add(root, "path", class_=f"dots c{number % PALETTE}{' strong' if cloud.strong else ''}", d=dots)
+        add(root, "path", class_=f"dots {colour(number)}{' strong' if cloud.strong else ''}", d=dots)

@@ -23,8 +23,7 @@ LINE: Final = 17
 _EM: Final = 0.6
 """Mean width of a character: what DejaVu Sans takes, the widest of the usual system fonts, so that no label is cut."""
 
-PALETTE: Final = 8
-"""Classes `c0` to `c7`; a ninth series has the first colour again, and a mark of its own form."""
+_PALETTE: Final = 8
 
 
 class Box(NamedTuple):
@@ -90,6 +89,11 @@ def text_width(text: str) -> float:
     return FONT * sum(1.0 if unicodedata.east_asian_width(each) in "WF" else _EM for each in text)
 
 
+def name_column(names: Sequence[str], width: float) -> float:
+    """How wide a column for these names is: as wide as they are, but no more than three tenths of the picture."""
+    return min(max(text_width(name) for name in names), 0.3 * width)
+
+
 def shortened(text: str, width: float) -> str:
     """The text, cut so that it fits, with an ellipsis where it was."""
     if text_width(text) <= width:
@@ -100,8 +104,14 @@ def shortened(text: str, width: float) -> str:
 
 
 def marker(kind: int, x: float, y: float, radius: float) -> str:
-    """The path of a mark whose form tells one series from another where colours do not."""
-    return outline([(x + radius * right, y + radius * down) for right, down in _FORMS[kind % len(_FORMS)]]) + "z"
+    """The path of a mark whose form tells one series from another where colours do not; 64 pairs with those."""
+    form = _FORMS[(kind + kind // _PALETTE) % len(_FORMS)]
+    return outline([(x + radius * right, y + radius * down) for right, down in form]) + "z"
+
+
+def colour(number: int) -> str:
+    """The class of a series: eight colours, then the first again, which its mark tells from the first one's."""
+    return f"c{number % _PALETTE}"
 
 
 def outline(points: Sequence[tuple[float, float]]) -> str:
