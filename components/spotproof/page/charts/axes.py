@@ -49,7 +49,7 @@ def number_ticks(low: float, high: float, most: int, unit: str = "") -> Ticks:
     """Multiples of 1, 2 or 5 times a power of ten, from `low` to `high`, at most so many."""
     step = _step(low, high, most)
     decimals = max(0, -math.floor(math.log10(step) + _ROUNDING))
-    values = [round(each, decimals) + 0.0 for each in _multiples(low, high, step)]
+    values = [round(each * step, decimals) + 0.0 for each in _multiples(low, high, step)]
     return Ticks(values, [f"{value:,.{decimals}f}" for value in values], unit)
 
 
@@ -59,7 +59,7 @@ def time_ticks(low: float, high: float, most: int) -> Ticks:
     if step is None:
         return number_ticks(low, high, most, "h")
     an_hour, unit = (1, "h") if step >= 1 else (60, "min") if step >= 1 / 60 else (3600, "s")
-    values = _multiples(low, high, step)
+    values = [each * step for each in _multiples(low, high, step)]
     return Ticks(values, [f"{round(value * an_hour):,}" for value in values], unit)
 
 
@@ -112,6 +112,6 @@ def _step(low: float, high: float, most: int) -> float:
     return next(step for step in steps if len(_multiples(low, high, step)) <= max(most, 2))
 
 
-def _multiples(low: float, high: float, step: float) -> list[float]:
-    first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
-    return [each * step for each in range(first, last + 1)]
+def _multiples(low: float, high: float, step: float) -> range:
+    """The whole numbers whose multiples of the step lie in the range; a range, since a century has many seconds."""
+    return range(math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING) + 1)

@@ -52,9 +52,10 @@ class Bars:
         ends = [end for bar in self.bars for end in (bar.value, *(bar.interval or ()))]
         low, (_, high) = min(0.0, *ends), rounded(0.0, max(0.0, *ends), 6)
         words = max(text_width(bar.words) for bar in self.bars) + 10
-        column = name_column([bar.name for bar in self.bars], width)
-        left = (column + 16 if wide else 6) + (words if min(bar.value for bar in self.bars) < 0 else 0)
-        x = Scale(low, high, left, width - words)
+        column = name_column([bar.name for bar in self.bars], width) if wide else 0
+        losses = min(bar.value for bar in self.bars) < 0
+        x = Scale(low, high, column + 16 + (words if losses else 0), width - words)
+        indent = 0 if wide or losses else x(0) + 2
         each = _HEIGHT + 12 if wide else _HEIGHT + LINE + 12
         bottom = 4 + each * len(self.bars)
         root = picture(width, bottom + 2 * LINE + 8, self.title, self.description)
@@ -64,8 +65,8 @@ class Bars:
         for number, bar in enumerate(self.bars):
             top = 10 + each * number
             emphasis = "strong" if bar.strong else ""
-            name = shortened(bar.name, column if wide else width - 12)
-            add(names, "text", name, x=0 if wide else 6, y=top + FONT, class_=emphasis)
+            name = shortened(bar.name, column if wide else width - indent)
+            add(names, "text", name, x=indent, y=top + FONT, class_=emphasis)
             middle = top + _HEIGHT / 2 + (0 if wide else LINE)
             self._bar(root, bar, x, middle)
         return markup(root)
@@ -79,8 +80,8 @@ class Bars:
             ends = f"M{x(low):.1f} {middle - 5:.1f}v10m0-5H{x(high):.1f}m0-5v10"
             add(root, "path", class_="interval around", d=ends)
             add(root, "path", class_="interval", d=ends)
-        left = bar.value < 0
-        at = min(x(low), x(bar.value)) - 6 if left else max(x(high), x(bar.value)) + 6
+        loss = bar.value < 0
+        at = min(x(low), x(bar.value)) - 6 if loss else max(x(high), x(bar.value)) + 6
         add(
             root,
             "text",
@@ -88,5 +89,5 @@ class Bars:
             x=at,
             y=middle + FONT * 0.35,
             class_="strong" if bar.strong else "",
-            text_anchor="end" if left else "start",
+            text_anchor="end" if loss else "start",
         )

@@ -175,6 +175,6 @@ def _name(cloud: Cloud, *, beyond: bool) -> str:
 def _dots(root: Element, number: int, cloud: Cloud, x: Scale, y: Scale) -> None:
     # One path of points without length, round at both ends, is a tenth of the bytes of as many circles.
     shown = [(x(hour), y(value)) for hour, value in cloud.points if x.shows(hour)]
-    dots = "".join(f"M{written(h)} {written(v)}h0" for h, v in shown)
+    dots = "".join(f"M{h:.0f} {v:.0f}h0" for h, v in shown)
     if dots:
         add(root, "path", class_=f"dots {colour(number)}{' strong' if cloud.strong else ''}", d=dots)

@@ -7,7 +7,7 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from typing import Final, NamedTuple
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from markupsafe import Markup
 
@@ -59,8 +59,8 @@ def picture(width: float, height: float, title: str, description: str) -> Elemen
 
 
 def add(parent: Element, tag: str, text: str = "", /, **attributes: str | float) -> Element:
-    """A new child; `class_` is the attribute `class`, and `text_anchor` is `text-anchor`."""
-    named = {name.rstrip("_").replace("_", "-"): written(value) for name, value in attributes.items()}
+    """A new child; `class_` is the attribute `class`, `text_anchor` is `text-anchor`, and an empty one is left out."""
+    named = {name.rstrip("_").replace("_", "-"): written(value) for name, value in attributes.items() if value != ""}
     child = SubElement(parent, tag, named)
     child.text = visible(text) or None
     return child
@@ -73,7 +73,8 @@ def said(element: Element, text: str) -> Element:
 
 
 def markup(root: Element) -> Markup:
-    """The picture as part of a page."""
+    """The picture as part of a page, an element a line."""
+    indent(root, space="")
     return Markup(tostring(root, encoding="unicode"))  # noqa: S704 - ElementTree has escaped every text and attribute
 
 

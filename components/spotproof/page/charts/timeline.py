@@ -21,7 +21,6 @@ from spotproof.page.charts.svg import (
     add,
     markup,
     name_column,
-    outline,
     picture,
     said,
     shortened,
@@ -175,8 +174,8 @@ def _block(left: float, right: float, top: float, kind: Kind, height: float) -> 
     if kind == "waiting":
         return f"M{written(left)} {written(top + height / 2)}H{written(right)}"
     inset = 0.4 if right - left > 2 else 0.0  # noqa: PLR2004 - two blocks of one tier stay two
-    left, right = left + inset, right - inset
-    return outline([(left, top + 1), (right, top + 1), (right, top + height - 1), (left, top + height - 1)]) + "z"
+    across = written(right - left - 2 * inset)
+    return f"M{written(left + inset)} {written(top + 1)}h{across}v{written(height - 2)}h-{across}z"
 
 
 def _notch(x: float, y: float) -> str:
