@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -11,9 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from spotproof.page.sections import Section
-from spotproof.page.text import visible
+from spotproof.page.text import NBSP, visible
 
 _TEMPLATE: Final = "template.html.j2"
+_BEFORE_PERCENT: Final = re.compile(r"(?<=\d) (?=%)")
 
 
 def page(title: str, summary: str, sections: Sequence[Section]) -> str:
@@ -67,10 +69,11 @@ def _template() -> Template:
 
 
 def _sentence(text: str) -> Markup:
-    """What stands between two backticks as code; a backtick that has no other stays one."""
-    parts = visible(text).split("`")
+    """What stands between two backticks as code; a backtick that has no other stays one. A `%` keeps to its number."""
+    whole = _BEFORE_PERCENT.sub(NBSP, visible(text))
+    parts = whole.split("`")
     if len(parts) % 2 == 0:
-        return escape(visible(text))
+        return escape(whole)
     return Markup().join(
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
     )

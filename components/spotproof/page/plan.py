@@ -87,7 +87,7 @@ def _picture(document: Document) -> Sequence[Block]:
         f"hour by which half of its runs end; the line beside it reaches to the hour by which {MOST} end."
     )
     if chart.outside:
-        caption += f" {number(chart.outside)} of the dots lie to the right of the picture."
+        caption += f" Dots to the right of the picture: {number(chart.outside)}."
     return [Figure(chart, caption)]
 
 

@@ -94,6 +94,10 @@ def test_text_between_backticks_is_code_and_a_single_backtick_stays() -> None:
     assert not list(other.all("code"))
 
 
+def test_a_percentage_is_not_broken_over_two_lines() -> None:
+    assert "57.5\u00a0% less" in page("T", "saves 57.5 % less", [])
+
+
 def test_a_page_loads_nothing_and_runs_nothing() -> None:
     tree = read(PLAIN)
     carriers = {"src", "srcset", "action", "style", "xlink:href", "background", "data", "poster"}

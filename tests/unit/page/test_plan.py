@@ -117,7 +117,7 @@ def test_what_never_pays_is_said_to_never_pay() -> None:
 
 def test_dots_beyond_the_picture_are_counted() -> None:
     assert cost_over_finish(plan()).outside == 1
-    assert "1 of the dots lie to the right" in section(plan(), "Cost and time").text
+    assert "Dots to the right of the picture: 1." in section(plan(), "Cost and time").text
 
 
 def test_a_policy_no_run_of_which_ends_is_in_the_table_but_not_in_the_picture() -> None:

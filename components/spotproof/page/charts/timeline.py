@@ -87,6 +87,11 @@ class Timeline:
         each = head + 3 * _FLOOR + _GAP
         bottom = above + each * len(self.bands)
         across(root, "Time from the start", time_ticks(0, last, 14 if wide else 7), x, (above, bottom))
+        if self.at:
+            hour, words = x(self.at[0]), self.at[1]
+            add(root, "path", class_="limit", d=f"M{written(hour)} {written(above - 4)}V{written(bottom)}")
+            end = max(min(hour + text_width(words) / 2, float(width)), text_width(words))
+            add(root, "text", words, x=end, y=above - 8, class_="aside", text_anchor="end")
         for number, band in enumerate(self.bands):
             top = above + each * number + _GAP / 2
             if wide:
@@ -94,11 +99,6 @@ class Timeline:
             else:
                 _heading_above(root, band, top, width)
             _Drawn(root, self.states, x, top + head, wide=wide).band(band)
-        if self.at:
-            hour, words = x(self.at[0]), self.at[1]
-            add(root, "path", class_="limit", d=f"M{written(hour)} {written(above - 4)}V{written(bottom)}")
-            end = max(min(hour + text_width(words) / 2, float(width)), text_width(words))
-            add(root, "text", words, x=end, y=above - 8, class_="aside", text_anchor="end")
         root.set("viewBox", f"0 0 {width} {written(bottom + 2 * LINE + 8)}")
         return markup(root)
 
