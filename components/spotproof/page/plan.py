@@ -173,7 +173,7 @@ def _break_even(document: Document) -> Sequence[Block]:
     mtbf = known["mtbfHours"]
     pays = f"while the job runs for more than {_or(mtbf, hours)} between two evictions"
     words = "Staying on spot never pays here." if mtbf is None else f"Staying on spot pays {pays}."
-    return [Figure(charts.break_even(document), f"{words} Reckoned in closed form, without waiting.")]
+    return [Figure(charts.break_even(document), f"{words} In closed form, for a job that stays on spot.")]
 
 
 def _checkpoints(document: Document) -> Sequence[Block]:

@@ -88,7 +88,7 @@ def break_even(document: Document) -> Line:
     if (rate := market["evictionsPerHour"]) and (saving := _at(curve, rate)) is not None:
         marks.append(((rate, saving), f"this market: {percent(saving)}"))
     if known["mtbfHours"] and curve[0][0] <= 1 / known["mtbfHours"] <= curve[-1][0]:
-        marks.append(((1 / known["mtbfHours"], 0.0), f"break-even: {number(1 / known['mtbfHours'], 2)} an hour"))
+        marks.append(((1 / known["mtbfHours"], 0.0), f"break-even at {number(1 / known['mtbfHours'], 2)}"))
     (first, high), (last, low) = curve[0], curve[-1]
     return Line(
         title="Saving over evictions",

@@ -134,7 +134,7 @@ def test_the_break_even_picture_marks_this_market_and_the_end_of_the_saving() ->
 
     assert market == pytest.approx((0.3, 57.5))
     assert even == pytest.approx((1 / 0.46, 0.0))
-    assert (market_words, even_words) == (f"this market: 57.5{NBSP}%", "break-even: 2.17 an hour")
+    assert (market_words, even_words) == (f"this market: 57.5{NBSP}%", "break-even at 2.17")
 
 
 def test_a_timeline_s_words_tell_what_the_picture_shows() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from spotproof.page.charts.axes import Scale, across, number_ticks, room, up
-from spotproof.page.charts.labels import Labels
+from spotproof.page.charts.labels import Labels, box_of
 from spotproof.page.charts.legend import Key, legend, series_key
 from spotproof.page.charts.svg import (
     LINE,
@@ -76,13 +76,14 @@ class Line:
         spots = [(x(h), y(v)) for (h, v), _ in self.marks]
         for h, v in spots:
             labels.cover(h, v, 7)
+        if low < 0 and self.below:
+            add(root, "text", self.below, x=x.start + 6, y=bottom - 8, class_="aside")
+            labels.taken.append(box_of(self.below, x.start + 6, bottom - 8))
         unnamed: list[Key] = []
         for number, ((_, words), (h, v)) in enumerate(zip(self.marks, spots, strict=True), 1):
             add(root, "path", class_=f"centre {colour(number)}", d=marker(number, h, v, 6))
             if not labels.beside(root, shortened(words, x.end - x.start), (h, v), clear=6, class_="strong"):
                 unnamed.append(series_key(number, words))
-        if low < 0 and self.below:
-            labels.beside(root, self.below, (x.start, bottom - 14), clear=4, class_="aside")
         end = legend(root, unnamed, width, bottom + 2 * LINE + 14)
         root.set("viewBox", f"0 0 {width} {written(end if unnamed else bottom + 2 * LINE + 8)}")
         return markup(root)
