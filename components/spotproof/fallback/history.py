@@ -8,9 +8,9 @@ from spotproof.fallback.run import EVICTION, Failure, Instant, Observation, RunS
 HOUR: Final = 3600
 
 
-def created(now: Instant, *, work: int | None = None, deadline: Instant | None = None) -> RunState:
+def created(now: Instant, *, work: int | None = None, deadline: Instant | None = None, nodes: int = 1) -> RunState:
     """A job that has just been made, waiting for its first place."""
-    return RunState(created=now, arrived=now, work=work, deadline=deadline)
+    return RunState(created=now, arrived=now, work=work, deadline=deadline, nodes=nodes)
 
 
 def started(state: RunState) -> RunState:

@@ -40,7 +40,8 @@ class Tier(NamedTuple):
 class Policy:
     """What `decide` carries out. Times are whole seconds.
 
-    `probe_every` 0 says that every tier is seen all the time, which recorded markets and price APIs can offer.
+    `probe_every` 0 says that every tier is seen all the time, which recorded markets and price APIs can offer. A probe
+    is billed for `probe_seconds` of one node, or with `probe_all` of all nodes of the job.
     `max_moves_per_hour` 0 is no brake, `min_stay` None no return.
     """
 
@@ -49,6 +50,8 @@ class Policy:
     failure_window: int | None = None
     min_stay: int | None = None
     probe_every: int = 1800
+    probe_seconds: int = 600
+    probe_all: bool = False
     mode: Mode = "off"
     restart: int = 720
     checkpoint_every: int = 1800
@@ -151,6 +154,7 @@ def policy_of(resolved: ResolvedPolicy) -> Policy:
         failure_window=None if resolved.failure_window is None else _s(resolved.failure_window),
         min_stay=None if resolved.return_ is None else _s(resolved.return_.min_stay),
         probe_every=_s(resolved.probe.every),
+        probe_all=resolved.probe.nodes == "all",
         mode=deadline.mode,
         restart=_s(deadline.restart),
         checkpoint_every=_s(deadline.checkpoint_every),

@@ -71,7 +71,7 @@ class RunState(NamedTuple):
     `failures` are those since the job came to the tiers of its present price. `waited` are the pools whose
     pendingTimeout has passed since the job last ran. `done` is the work, in seconds, that attempts which have ended
     are taken to have saved. `work` and `deadline` are None for a job that does not name them. `restart_seen` is the
-    90th percentile of its restarts so far.
+    90th percentile of its restarts so far, `nodes` the size of its gang.
     """
 
     created: Instant
@@ -83,6 +83,7 @@ class RunState(NamedTuple):
     work: int | None = None
     deadline: Instant | None = None
     restart_seen: int = 0
+    nodes: int = 1
 
 
 class Action(enum.Enum):

@@ -1,6 +1,6 @@
 """Spare share: how much time must be spare to wait for spot, and to leave on-demand for it.
 
-The share of the time left that is spare, (left - work - 2 restarts) / left, is compared with straight lines, because
+The share of the time left that is spare, (left - work - 2 changeovers) / left, is compared with straight lines, because
 far from the deadline that is the shape of the exact optimum's thresholds. `weight` is the part of the whole saving that
 is at stake, 1 between spot and on-demand. All comparisons are of whole numbers where it is 1.
 """
@@ -15,10 +15,10 @@ from spotproof.fallback.run import NEVER
 SCALE: Final = 90_000
 KEPT: Final = 9_000
 OLDEST: Final = 14_400
-# leave on-demand while share >= restart in hours / (1 + age / 18 min)
+# leave on-demand while share >= changeover in hours / (1 + age / 18 min)
 HALVED_AFTER: Final = 1_080
 PER_HOUR: Final = 3
-"""3 / 10 is 1,080 / 3,600: the restart counted in hours, over an age counted in units of 18 minutes."""
+"""3 / 10 is 1,080 / 3,600: the changeover counted in hours, over an age counted in units of 18 minutes."""
 
 ALL: Final = 1000
 """In thousandths: more is never spare."""
@@ -36,7 +36,7 @@ def kept(outage: int, weight: float = 1) -> int:
 
 def needed(budget: Budget, age: int, weight: float = 1) -> int:
     """The share, in thousandths, that leaving needs for a tier that has been up for this many seconds."""
-    return min(round(300 * budget.restart / (HALVED_AFTER + age) / weight), ALL) if weight else ALL
+    return min(round(300 * budget.changeover / (HALVED_AFTER + age) / weight), ALL) if weight else ALL
 
 
 def may_wait(budget: Budget, outage: int, weight: float = 1) -> bool:
@@ -47,7 +47,7 @@ def may_wait(budget: Budget, outage: int, weight: float = 1) -> bool:
 def may_leave(budget: Budget, age: int, weight: float = 1) -> bool:
     """Whether enough is spare to leave for a cheaper tier that has been up for this many seconds."""
     spare = budget.spare
-    return spare >= 0 and 10 * (HALVED_AFTER + age) * spare * weight >= PER_HOUR * budget.restart * budget.left
+    return spare >= 0 and 10 * (HALVED_AFTER + age) * spare * weight >= PER_HOUR * budget.changeover * budget.left
 
 
 def until_no_wait(budget: Budget, outage: int, weight: float = 1) -> int:
@@ -69,9 +69,9 @@ def until_leave(budget: Budget, age: int, weight: float = 1) -> int:
     """Seconds after which may_leave may turn to yes, while the job runs where it is; a second early."""
     if not weight:
         return NEVER
-    up, cost, lever = HALVED_AFTER + age, PER_HOUR * budget.restart, 10 * weight
+    up, cost, lever = HALVED_AFTER + age, PER_HOUR * budget.changeover, 10 * weight
     stall, found = budget.stall, NEVER
-    # until the restart is paid: lever * (up + s) * (spare - s) - cost * (left - s)
+    # until the changeover is paid: lever * (up + s) * (spare - s) - cost * (left - s)
     root = _first_root(lever, lever * (up - budget.spare) - cost, cost * budget.left - lever * up * budget.spare)
     if root is not None and 0 <= root <= stall:
         found = int(root) - 1
