@@ -78,7 +78,6 @@ def until_leave(budget: Budget, age: int, weight: float = 1) -> int:
     elif stall < NEVER and (spare := budget.spare - stall) > 0:
         # after it, work falls as fast as time passes and what is spare stays
         found = int((cost * budget.left - lever * up * spare) / (lever * spare + cost)) - 1
-        found = max(found, stall)
     return max(found, 1)
 
 

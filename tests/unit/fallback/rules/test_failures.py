@@ -88,6 +88,13 @@ def test_on_the_last_tier_it_says_that_there_is_nowhere_to_go() -> None:
     )
 
 
+def test_a_job_that_waits_on_the_last_tier_hears_of_the_wait_not_of_the_count() -> None:
+    rule = policy(SPOT, ON_DEMAND._replace(max_failures=0), count_errors=True)
+    state = job(failures=failed(1, pool="on-demand"))
+
+    assert at(rule, state, waiting("on-demand", since=NOW), NOW) == ("wait", "on-demand", Code.LAST)
+
+
 def test_a_failure_that_gets_too_old_is_an_instant_at_which_the_answer_may_change() -> None:
     state = job(failures=evicted(NOW - 599, NOW - 300, NOW - 100))
 
