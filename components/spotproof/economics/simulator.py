@@ -154,7 +154,8 @@ class Simulation:
 
     def _watched(self) -> tuple[Tier, ...]:
         policy, tier = self.policy, self.tier
-        alone = policy.probe_every or (self.phase is RUNNING and tier.spot and not policy.cheaper[tier.pool])
+        dearer = policy.cheaper[tier.pool] or policy.below[tier.pool]
+        alone = policy.probe_every or (self.phase is RUNNING and tier.spot and not dearer)
         return (tier,) if alone else policy.spot
 
     def _change(self, tier: Tier) -> Instant:

@@ -47,7 +47,11 @@ def may_wait(budget: Budget, outage: int, weight: float = 1) -> bool:
 def may_leave(budget: Budget, age: int, weight: float = 1) -> bool:
     """Whether enough is spare to leave for a cheaper tier that has been up for this many seconds."""
     spare = budget.spare
-    return spare >= 0 and 10 * (HALVED_AFTER + age) * spare * weight >= PER_HOUR * budget.changeover * budget.left
+    return (
+        spare >= 0
+        and weight > 0
+        and 10 * (HALVED_AFTER + age) * spare * weight >= PER_HOUR * budget.changeover * budget.left
+    )
 
 
 def until_no_wait(budget: Budget, outage: int, weight: float = 1) -> int:

@@ -66,8 +66,14 @@ def test_a_job_that_waits_has_nothing_to_lose_and_nothing_on_the_way() -> None:
     assert (found.work, found.debt, found.risk, found.stall) == (30 * HOUR, 0, 0, NEVER)
 
 
-def test_what_is_spare_is_what_leaving_on_demand_and_coming_back_would_leave_over() -> None:
-    assert known(running("spot", since=0), now=D + 600).spare == 60 * HOUR - 300 - (D + 600) - 30 * HOUR - 2 * D
+def test_what_is_spare_is_what_leaving_on_demand_and_coming_back_would_leave_over_with_what_both_lose() -> None:
+    left = 60 * HOUR - 300 - (D + 600)
+
+    assert known(running("spot", since=0), now=D + 600).spare == left - 30 * HOUR - 2 * (D + 1800 // 2)
+
+
+def test_a_job_that_reports_its_progress_loses_no_more_than_a_restart_by_a_change_of_nodes() -> None:
+    assert known(running("spot", since=0, progress=0), now=D).changeover == D
 
 
 def test_ticks_are_counted_from_now_and_whole() -> None:

@@ -222,10 +222,11 @@ def test_a_move_to_another_spot_tier_is_guarded_as_a_start_that_loses_the_runnin
 def test_a_return_that_would_be_late_is_refused_with_what_the_job_would_lose_counted() -> None:
     rule = policy(SPOT, ON_DEMAND, mode="guard", min_stay=0, restart=D, checkpoint_every=1800)
     seen = running("on-demand", since=NOW - D - HOUR, spot=up())
-    state = due(WORK + 2 * D + 1800, work=WORK + HOUR)
+    lost = 1800 + 2 * (1800 // 2)
+    state = due(WORK + 2 * D + lost, work=WORK + HOUR)
 
     assert at(rule, state, seen, NOW) == ("move", "spot", Code.RETURN)
-    assert at(rule, state._replace(deadline=NOW + WORK + 2 * D + 1799), seen, NOW)[0] == "stay"
+    assert at(rule, state._replace(deadline=NOW + WORK + 2 * D + lost - 1), seen, NOW)[0] == "stay"
 
 
 def test_without_a_deadline_a_mode_or_an_on_demand_tier_there_is_no_guard() -> None:

@@ -1,10 +1,8 @@
-from itertools import permutations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spotproof.fallback import Policy, Tier, policy_of
+from spotproof.fallback import Order, Policy, Tier, policy_of
 from spotproof.fallback.policy import are_equal, is_cheaper
 from spotproof.manifests.fallback_policy import fallback_policy, read_policy, resolve_tiers
 from spotproof.manifests.scheduling import placement
@@ -122,9 +120,10 @@ def test_two_tiers_are_equal_or_at_most_one_is_cheaper(one: Tier, other: Tier) -
     assert are_equal(one, other) + is_cheaper(one, other) + is_cheaper(other, one) <= 1
 
 
-def test_tiers_in_the_order_of_earlier_jobs_stay_the_same_policy_with_on_demand_last() -> None:
-    found = policy(*TIERS, restart=99).ranked(["dear", "on-demand", "spot"])
+def test_an_order_learned_from_earlier_jobs_moves_spot_tiers_only_and_untried_ones_last() -> None:
+    found = policy(*TIERS, restart=99).learned({"dear": 0.9, "spot": 0.4})
 
-    assert [(tier.pool, tier.rank) for tier in found.tiers] == [("dear", 0), ("spot", 1), ("twin", 2), ("on-demand", 3)]
-    assert found.restart == 99
-    assert {frozenset(policy(*order).by_pool) for order in permutations(TIERS)} == {frozenset(found.by_pool)}
+    assert [tier.pool for tier in found.spot] == ["dear", "spot", "twin"]
+    assert [tier.rank for tier in found.tiers] == [0, 1, 2, 3]
+    assert [tier.spot for tier in found.tiers] == [tier.spot for tier in TIERS]
+    assert (found.restart, found.order) == (99, Order.LISTED)

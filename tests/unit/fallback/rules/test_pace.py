@@ -1,5 +1,6 @@
 """The lines of the spare-share rule, each at its threshold and a second to both sides."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -195,16 +196,34 @@ class TestAsking:
             ("with less than nothing spare", -1, 1800, KEEPS[:2]),
         ],
     )
-    def test_from_on_demand_one_tier_is_asked_a_turn(
+    def test_from_on_demand_one_tier_is_asked_a_turn_where_probes_are_cheap(
         self, words: str, spare: int, ago: int, expected: tuple[str, str]
     ) -> None:
         last = down(NOW - ago, asked=NOW - ago)
         seen = running("on-demand", progress=0, spot=last, twin=down(9, asked=9))
 
-        assert at(ASKS, with_spare(100_000, spare), seen, NOW)[:2] == expected, words
+        assert at(replace(ASKS, probe_seconds=90), with_spare(100_000, spare), seen, NOW)[:2] == expected, words
 
-    def test_the_first_question_from_on_demand_is_put_at_once(self) -> None:
-        assert at(ASKS, with_spare(100_000, 1), running("on-demand", progress=0), NOW)[0] == "ask"
+    @pytest.mark.parametrize(
+        ("words", "rule", "nodes", "expected"),
+        [
+            ("10 min of one node for a job of one", {}, 1, "stay"),
+            ("10 min of one node for a gang of 6", {}, 6, "stay"),
+            ("10 min of one node for a gang of 7", {}, 7, "ask"),
+            ("10 min of every node", {"probe_all": True}, 7, "stay"),
+            ("90 s", {"probe_seconds": 90}, 1, "ask"),
+            ("91 s", {"probe_seconds": 91}, 1, "stay"),
+        ],
+    )
+    def test_a_dear_probe_is_not_made_before_a_yes_could_be_acted_on(
+        self, words: str, rule: dict[str, int], nodes: int, expected: str
+    ) -> None:
+        asks, state = replace(ASKS, **rule), with_spare(100_000, 1)._replace(nodes=nodes)
+
+        assert at(asks, state, running("on-demand", progress=0), NOW)[0] == expected, words
+
+    def test_the_first_question_from_on_demand_is_put_at_once_where_a_yes_could_be_acted_on(self) -> None:
+        assert at(ASKS, with_spare(100_000, 50_000), running("on-demand", progress=0), NOW)[0] == "ask"
 
     def test_a_tier_that_was_there_is_asked_again_before_the_job_leaves_for_it(self) -> None:
         seen = running("on-demand", progress=0, spot=up(0, asked=NOW - 60))
