@@ -80,7 +80,7 @@ def test_every_policy_has_a_name(up: Path, policy: str) -> None:
 def test_the_table_has_a_line_a_trace_and_one_for_all(up: Path, down: Path) -> None:
     lines = run("--traces", up, down, "--policy", "on-demand", *JOB).stdout.splitlines()
 
-    assert lines[3].split() == "trace runs mean USD saved % late evictions spot h on-demand h".split()
+    assert " ".join(lines[3].split()) == "trace runs mean USD saved % late evictions spot h on-demand h"
     assert lines[4].split() == ["up", "3", "6.1200", "0.00", "0", "0.00", "0.00", "2.00"]
     assert lines[6].startswith("all, each trace weighing the same")
 
