@@ -9,10 +9,13 @@ from typing import Annotated, Final
 
 import typer
 
+from spotproof.cli.words import Command
+
 COMMANDS: Final = {
     "plan": "spotproof.cli.plan",
     "preview": "spotproof.cli.preview",
     "render": "spotproof.cli.render",
+    "simulate": "spotproof.cli.simulate",
 }
 """Name -> module with a function `command`. A module imports at its top only what its options need."""
 
@@ -28,7 +31,7 @@ def application() -> typer.Typer:
         rich_markup_mode=None,
     )
     for name, module in COMMANDS.items():
-        app.command(name)(import_module(module).command)
+        app.command(name, cls=Command)(import_module(module).command)
     # With one command alone and no callback typer would drop its name.
     app.callback()(_options)
     return app

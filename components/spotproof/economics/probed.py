@@ -1,12 +1,7 @@
 """The tick model where spot is seen from on-demand only by a probe that is paid for."""
 
-from typing import Final
-
 from spotproof.economics.outcome import Job, Outcome
 from spotproof.economics.ticks import HOUR, IDLE, ON_DEMAND, SPOT, Policy, Seen
-
-PROBE_SECONDS: Final = 60
-"""What one probe costs, in seconds of one spot node, in the published comparison; a failed one costs the same."""
 
 
 def simulate_probed(policy: Policy, job: Job, gap: int, capacity: str, probe_every: int) -> Outcome:
@@ -14,7 +9,8 @@ def simulate_probed(policy: Policy, job: Job, gap: int, capacity: str, probe_eve
 
     A job that waits has a request pending, and one on spot sees its node, so both see the market. From on-demand
     it is probed when the last sight is `probe_every` seconds old, in whole ticks rounded down, and only where
-    the policy would act on a success. Ages of the market are not kept, so it is for policies that ask for none.
+    the policy would act on a success; `job.probe` seconds of a spot node are paid for it, whatever it finds. Ages of
+    the market are not kept, so it is for policies that ask for none.
 
     Args:
         policy: asked once a tick, and once more whether a probe is worth it.
@@ -54,5 +50,5 @@ def simulate_probed(policy: Policy, job: Job, gap: int, capacity: str, probe_eve
             finish = (tick + 1) * gap
             break
     usd = (on_demand * job.on_demand_usd + spot * job.spot_usd[0]) * job.nodes * gap / HOUR
-    usd += probes * PROBE_SECONDS * job.spot_usd[0] / HOUR
+    usd += probes * job.probe * job.spot_usd[0] / HOUR
     return Outcome(usd, finish, now.evictions, starts, spot=spot * gap, on_demand=on_demand * gap)

@@ -198,7 +198,7 @@ def _capacity(path: Path) -> str:
 
 def test_probing_costs_what_it_finds_and_never_beats_full_sight_on_the_whole(shared: Path) -> None:
     capacity = _capacity(shared / "traces" / "probe-1node-2022" / "2022-10-26_us-west-2a_k80_1.json")
-    job = reference.job(48, 60, 0.2)
+    job = reference.job(48, 60, 0.2)._replace(probe=reference.PROBE_SECONDS)
     starts = range(0, 3500, 50)
 
     full = fmean(simulate(uniform_progress, job, GAP, (capacity[start:],)).usd for start in starts)
