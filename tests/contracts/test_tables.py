@@ -51,8 +51,12 @@ def test_every_fallback_rule_has_a_file_of_its_name_and_its_place_in_the_order()
     assert modules(PACKAGE / "fallback" / "rules") - {"__init__"} == {rule.__name__ for rule in RULES}
 
 
+SHARED = {"__init__", "main", "durations", "output", "words"}
+"""Files of the command line that belong to no one command."""
+
+
 def test_every_command_file_is_in_the_table() -> None:
-    files = modules(PACKAGE / "cli") - {"__init__", "main", "output"}
+    files = modules(PACKAGE / "cli") - SHARED
     # a command of several parts has them beside it: plan_table.py is a part of plan.py
     assert {name for name in files if name.partition("_")[0] not in files - {name}} == set(COMMANDS)
 

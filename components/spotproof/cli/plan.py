@@ -48,7 +48,6 @@ class BillChoice(enum.StrEnum):
 
 
 def command(  # noqa: PLR0913  # one parameter an option
-    more: Annotated[list[Path] | None, typer.Argument(metavar="", hidden=True)] = None,
     *,
     stack: Annotated[str, typer.Option(help="The stack whose pools, prices and policies are used.")],
     work: Annotated[str, typer.Option(help="Useful running time of the job, as 48h.")],
@@ -88,7 +87,7 @@ def command(  # noqa: PLR0913  # one parameter an option
         options = read(
             Given(
                 work, deadline, restart, checkpoint_every, checkpoint_write, nodes, tuple(traces or ()),
-                tuple(more or ()), eviction_rate, outage, runs, seed, probe_cost,
+                eviction_rate, outage, runs, seed, probe_cost,
             )
         )  # fmt: skip
     except Usage as error:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from spotproof.settings.base import parse_duration
+from spotproof.cli.durations import seconds
 
-LONGEST: Final = 366 * 24 * 3600
 MOST_RUNS: Final = 100_000
 MOST_NODES: Final = 5_000
 RATE: Final = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)/h(/node)?", re.ASCII)
@@ -34,7 +33,6 @@ class Given(NamedTuple):
     checkpoint_write: str
     nodes: int
     traces: tuple[Path, ...]
-    more: tuple[Path, ...]
     eviction_rate: str | None
     outage: str | None
     runs: int
@@ -69,41 +67,32 @@ def read(given: Given) -> Options:
     """
     problems: list[str] = []
 
-    def seconds(option: str, text: str | None, *, least: int = 1) -> int | None:
+    def time(option: str, text: str | None, *, least: int = 1) -> int | None:
         try:
-            return None if text is None else _seconds(text, least)
+            return None if text is None else seconds(option, text, least=least)
         except ValueError as error:
-            problems.append(f"{option} is {text!r}: {error}")
+            problems.append(str(error))
             return None
 
-    work = seconds("--work", given.work) or 0
+    work = time("--work", given.work) or 0
     found = Options(
         work=work,
-        deadline=seconds("--deadline", given.deadline),
-        restart=seconds("--restart", given.restart, least=0),
-        checkpoint_every=seconds("--checkpoint-every", given.checkpoint_every),
-        checkpoint_write=seconds("--checkpoint-write", given.checkpoint_write, least=0) or 0,
-        probe_cost=seconds("--probe-cost", given.probe_cost, least=0) or 0,
+        deadline=time("--deadline", given.deadline),
+        restart=time("--restart", given.restart, least=0),
+        checkpoint_every=time("--checkpoint-every", given.checkpoint_every),
+        checkpoint_write=time("--checkpoint-write", given.checkpoint_write, least=0) or 0,
+        probe_cost=time("--probe-cost", given.probe_cost, least=0) or 0,
         nodes=given.nodes,
-        traces=(*given.traces, *given.more),
+        traces=given.traces,
         evictions_per_hour=_rate(given.eviction_rate, problems),
         per_node=(given.eviction_rate or "").endswith("/node"),
-        outage=seconds("--outage", given.outage, least=0),
+        outage=time("--outage", given.outage, least=0),
         runs=given.runs,
         seed=given.seed,
     )
     problems += _contradictions(given)
     if problems:
         raise Usage(problems)
-    return found
-
-
-def _seconds(text: str, least: int) -> int:
-    if least == 0 and re.fullmatch(r"0[hms]?", text):
-        return 0
-    found = int(parse_duration(text).total_seconds())
-    if found > LONGEST:
-        raise ValueError("more than a year; write a shorter one")
     return found
 
 
@@ -130,8 +119,6 @@ def _contradictions(given: Given) -> Iterator[str]:
         yield "--traces and --eviction-rate both say what the market is like; give one of them"
     if given.traces and given.outage is not None:
         yield "--outage goes with --eviction-rate; recorded traces have their own outages"
-    if given.more and not given.traces:
-        yield f"{given.more[0]} belongs to no option; write traces after --traces"
     for option, value, most in (("--runs", given.runs, MOST_RUNS), ("--nodes", given.nodes, MOST_NODES)):
         if not 1 <= value <= most:
             yield f"{option} is {value}: write a whole number from 1 to {most}"

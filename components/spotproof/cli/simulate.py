@@ -93,8 +93,8 @@ def command(  # noqa: PLR0913  # one parameter an option
 
     Exit status 1: a file cannot be used. 2: used wrongly.
     """
-    from spotproof.cli.policy_file import PolicyFileError  # noqa: PLC0415
     from spotproof.cli.simulate_options import Given, Usage  # noqa: PLC0415
+    from spotproof.cli.simulate_policy_file import PolicyFileError  # noqa: PLC0415
     from spotproof.economics.market import Bill  # noqa: PLC0415
     from spotproof.economics.traces import TraceError  # noqa: PLC0415
     from spotproof.fallback.policy import Order  # noqa: PLC0415

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from spotproof.cli.policy_file import load_policy
 from spotproof.cli.simulate_options import OMNISCIENT, SPOTPROOF, Given, Times, Usage, policy_file
+from spotproof.cli.simulate_policy_file import load_policy
 from spotproof.economics import ticks
 from spotproof.economics.baselines import BASELINES
 from spotproof.economics.outcome import Job

@@ -5,6 +5,7 @@ to the first instant at which the answer could change: `next_at`, or a change of
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from spotproof.economics.market import Market
@@ -29,6 +30,9 @@ class Simulation:
 
     def __init__(self, policy: Policy, job: Job, market: Market, *, tick: int, skips: bool = True) -> None:
         """Set out with a job that has just been made and waits for the first tier of its policy."""
+        if (policy.probe_seconds, policy.probe_all) != (job.probe, False):
+            # the rule knows what its probes cost
+            policy = replace(policy, probe_seconds=job.probe, probe_all=False)
         self.policy, self.job, self.market, self.tick, self.skips = policy, job, market, tick, skips
         self.now: Instant = 0
         self.tier: Tier = policy.tiers[0]

@@ -91,12 +91,6 @@ def test_one_mode_alone_can_be_asked_for(folder: Path) -> None:
     assert json.loads(run(folder, "dev", "--mode", "known", "--format", "json").stdout)["mode"] == "known"
 
 
-def test_every_command_of_the_table_has_a_file_and_every_file_a_command() -> None:
-    files = {path.stem for path in Path(main.__file__).parent.glob("*.py")} - {"__init__", "main", "output"}
-    commands = {name for name in files if name.partition("_")[0] not in files - {name}}
-    assert {module.rpartition(".")[2] for module in main.COMMANDS.values()} == commands
-
-
 OURS = """
 config:
   spotproof:environment:

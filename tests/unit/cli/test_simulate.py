@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 from spotproof.cli.main import application
 from spotproof.cli.simulate_options import NAMES
-from tests.unit.cli.test_policy_file import ONE
+from tests.unit.cli.test_simulate_policy_file import ONE
 from tests.unit.economics.trace_files import whole, windows
 
 JOB = ("--work", "2h", "--deadline", "4h", "--restart", "0")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from spotproof.cli.policy_file import PolicyFileError, load_policy
+from spotproof.cli.simulate_policy_file import PolicyFileError, load_policy
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "manifests" / "fallback-policies.yaml"
 ONE = """
