@@ -232,7 +232,6 @@ WRONG_USE = [
     (["--eviction-rate", "400/h"], "no market evicts a job more than 60 times an hour"),
     (["--eviction-rate", "0.3/h", "--traces", "x"], "--traces and --eviction-rate both say"),
     (["--traces", "x", "--outage", "1h"], "--outage goes with --eviction-rate"),
-    (["somewhere.json"], "unexpected extra argument(s) (somewhere.json)"),
     (["--runs", "0"], "--runs is 0: write a whole number from 1 to 100000"),
     (["--nodes", "0"], "--nodes is 0"),
     (["--seed", "-1"], "--seed is -1"),
