@@ -21,10 +21,10 @@ COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --up
 STACKS ?= --all
 EXTRAS := --extra aws --extra gcp --extra azure --extra plan
 
-.PHONY: help preview check test bench docs golden wheel lock clean
+.PHONY: help preview check test bench bench-economics docs golden wheel lock clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 preview: $(VENV)/.run ## every resource of every stack, judged and priced (STACKS=aws-dev for one)
 	@$(BIN)/spotproof preview $(STACKS)
@@ -39,8 +39,11 @@ check: $(VENV)/.dev ## format, lint, types, import order, generated files
 test: $(VENV)/.dev ## the whole default suite, no network
 	@$(BIN)/pytest
 
-bench: $(VENV)/.dev ## measure, and write the figures into README.md and docs/performance.md
+bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/performance.md and docs/economics.md
 	@$(BIN)/python -m benchmarks
+
+bench-economics: $(VENV)/.dev ## the rule on the recorded markets of ../shared: every figure of docs/economics.md
+	@$(BIN)/python -m benchmarks.economics
 
 docs: $(VENV)/.dev ## write again what is generated: settings, schema, policies, what is checked
 	@$(BIN)/python -m tests.generated --write

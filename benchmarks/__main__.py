@@ -1,7 +1,6 @@
 """`make bench`: measures the preview and writes the figures into README.md and docs/performance.md."""
 
 import cProfile
-import json
 import pstats
 import sys
 import time
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Times, command_times, machine, times
+from benchmarks.pages import between
 from benchmarks.synthetic import GROUPS, IN_A_GROUP, program
 from spotproof.preview.cost import estimate
 from spotproof.preview.lint import lint_inputs
@@ -49,8 +49,8 @@ def main() -> None:
         (f"a synthetic program of {GROUPS * IN_A_GROUP:,} resources, warm, in process: one run", synthetic),
     ]
     table = _table(rows)
-    _between(ROOT / "README.md", table)
-    _between(ROOT / "docs" / "performance.md", f"{table}\n\n{_profile(lambda: capture(program))}")
+    between(ROOT / "README.md", table)
+    between(ROOT / "docs" / "performance.md", f"{table}\n\n{_profile(lambda: capture(program))}")
     print(table)
 
 
@@ -106,22 +106,6 @@ def _where(file: str, line: int, function: str) -> str:
     path = Path(file)
     short = "/".join(path.parts[-3:]) if path.suffix == ".py" else file
     return f"{short}:{line} {function}" if path.suffix == ".py" else function
-
-
-START, END = "<!-- figures of make bench -->", "<!-- end of figures -->"
-
-
-def _between(file: Path, text: str) -> None:
-    """Put the figures between the two marks of a page.
-
-    Raises:
-        ValueError: the page has no marks.
-    """
-    before, _, rest = file.read_text(encoding="utf-8").partition(START)
-    _, found, after = rest.partition(END)
-    if not found:
-        raise ValueError(f"{file.name} has no {json.dumps(START)} with {json.dumps(END)} after it")
-    file.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

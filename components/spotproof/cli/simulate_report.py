@@ -59,10 +59,14 @@ class Report:
 
     def as_table(self) -> str:
         """Lines of text: what was asked, a line a trace, and all of them together."""
-        lines = [(name, *_cells(each)) for name, each in zip(self.names, self.summaries, strict=True)]
+        tiers = self.given.as_tiers
+        names = [f"{len(self.job.spot_usd)} tiers side by side"] if tiers else self.names
+        lines = [(name, *_cells(each)) for name, each in zip(names, self.summaries, strict=True)]
         rows = [HEAD, *lines, *([(ALL, *_cells(self.total))] if len(lines) > 1 else [])]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        text = [f"policy {self.given.policy}, model {self.model}, bill {self._bill()}", self._asked(), ""]
+        text = [f"policy {self.given.policy}, model {self.model}, bill {self._bill()}", self._asked()]
+        text += [f"tiers: {name}" for name in self.names if tiers]
+        text.append("")
         for first, *rest in rows:
             cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
             text.append("  ".join((first.ljust(widths[0]), *cells)))
@@ -75,7 +79,9 @@ class Report:
         return f"{self.given.bill.value} ({history})" if history else f"{self.given.bill.value} (no price moves)"
 
     def _asked(self) -> str:
-        job, spot = self.job, ", ".join(f"{usd:g}" for usd in self.job.spot_usd)
+        job = self.job
+        prices = job.spot_usd if len(set(job.spot_usd)) > 1 else job.spot_usd[:1]
+        spot = ", ".join(f"{usd:g}" for usd in prices)
         asked = f"{_time(job.work)} of work, deadline {_time(job.deadline)}, restart {_time(job.changeover)}"
         if self.probe_every:
             asked += f", probes every {_time(self.probe_every)} billed as {_time(job.probe)}"

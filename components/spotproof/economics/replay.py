@@ -115,6 +115,7 @@ def pace_policy(job: Job, *, probe_every: int = 0, order: Order = Order.LEAST_RE
         margin=0,
         max_moves_per_hour=0,
         probe_every=probe_every,
+        probe_seconds=job.probe,
         order=order,
     )
 

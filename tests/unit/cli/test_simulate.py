@@ -105,6 +105,14 @@ def test_files_as_tiers_are_one_line_in_their_order(tmp_path: Path) -> None:
     assert document["prices"]["spotUsd"] == [1.0, 2.0]
 
 
+def test_the_table_names_the_tiers_above_their_line(up: Path, down: Path) -> None:
+    lines = run("--traces", up, down, "--as-tiers", "--policy", "spotproof", *JOB).stdout.splitlines()
+
+    assert lines[1].endswith("on-demand 3.06, spot 0.9731")
+    assert lines[2] == "tiers: up + down"
+    assert lines[5].startswith("2 tiers side by side  ")
+
+
 def test_starts_are_of_a_file_or_every_so_many_ticks(tmp_path: Path, up: Path) -> None:
     (tmp_path / "starts.json").write_text("[0, 1, 2, 3, 4]")
     rest = ("--traces", up, "--policy", "greedy", *JOB, "--starts")
