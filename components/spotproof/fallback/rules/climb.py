@@ -19,8 +19,12 @@ def climb(view: View) -> Decision | Instant:
     if stayed < policy.min_stay:
         reason = Reason(Code.MIN_STAY, (tier.pool, stayed, policy.min_stay))
         return view.remain(reason, view.state.arrived + policy.min_stay)
-    if view.budget is not None and view.budget.spare < 0:
+    budget = view.budget
+    if budget is not None and budget.spare < 0:
         return NEVER
+    if budget is not None and not budget.may_start():
+        # the guard would refuse the return, and a tier would be asked for nothing
+        return view.now + budget.until_done()
     there = view.fresh(cheaper)
     if there:
         after = view.cheapest(there)

@@ -116,6 +116,17 @@ def test_with_a_deadline_only_while_leaving_and_coming_back_would_end_in_time() 
     assert at(policy(SPOT, ON_DEMAND, min_stay=0), state._replace(deadline=1), seen, now) == CLIMBS
 
 
+def test_no_tier_is_asked_for_a_return_that_the_guard_would_refuse() -> None:
+    """A tick of 1,000 s: what is spare is gone when it ends."""
+    rule = policy(SPOT, ON_DEMAND, min_stay=0, mode="guard", restart=720, probe_every=1800)
+    seen = running("on-demand", since=0)._replace(tick=1000)
+    state = job(work=6 * HOUR, deadline=720 + 6 * HOUR + 2 * 720 + 1)
+
+    assert at(rule, state, seen, 720) == ("stay", "on-demand", Code.RUNNING)
+    assert decide(rule, state, seen, 720).next_at == 720 + 6 * HOUR - 280
+    assert at(rule, state._replace(deadline=720 + 6 * HOUR + 4 * 720), seen, 720)[0] == "ask"
+
+
 def test_the_next_instants_are_the_end_of_the_stay_and_the_next_turn_to_ask() -> None:
     asked = running("on-demand", spot=down(asked=THEN), dear=down(asked=THEN + 60))
 
