@@ -133,7 +133,7 @@ def _take(view: View, budget: Budget, tier: Tier) -> Decision | Instant:
             waits = Reason(Code.SPARE_DECLINE, numbers, view.held)
             if view.tier not in cheaper:
                 return view.move(best, waits)
-            due = ask_due(view, [other for other in cheaper if other is not view.tier])
+            due = ask_due(view, [other for other in view.policy.spot if other is not view.tier])
             if isinstance(due, Decision):
                 return due
             return view.remain(waits, min(due, view.now + spare.until_no_wait(budget, outage, stake)))
