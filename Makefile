@@ -19,7 +19,7 @@ COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --up
 	--generate-hashes --no-emit-index-url --no-header
 
 STACKS ?= --all
-EXTRAS := --extra aws --extra gcp --extra azure --extra plan
+EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse
 
 .PHONY: help preview check test bench bench-economics docs golden wheel lock clean
 
