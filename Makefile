@@ -16,7 +16,7 @@ export PULUMI_ERROR_OUTPUT_STRING := true
 # a read-only checkout would leave it unwritten for ever: so it is made once, at install time.
 INSTALL := env -u PYTHONDONTWRITEBYTECODE $(UV) pip install --quiet --python $(BIN)/python --compile-bytecode
 COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --upgrade \
-	--generate-hashes --no-emit-index-url --no-header
+	--generate-hashes --no-emit-index-url --no-header -c requirements/limits.in
 
 STACKS ?= --all
 EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse
