@@ -49,8 +49,8 @@ tools: ## build the real Pulumi engine and the local control plane, once (needs 
 test-engine: $(VENV)/.dev ## every stack through the real Pulumi engine, with stand-ins for the clouds (builds it)
 	@$(call with_tools,engine,$(BIN)/pytest tests/engine)
 
-e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it)
-	@$(call with_tools,engine controlplane,$(BIN)/pytest tests/e2e)
+e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it; KUBERNETES=1.35 for the release before)
+	@$(call with_tools,engine controlplane $(KUBERNETES:%=kubernetes-%),$(KUBERNETES:%=SPOTPROOF_TOOLS=$${SPOTPROOF_TOOLS:-.tools}/%) $(BIN)/pytest tests/e2e)
 
 # Where the tools cannot be had (status 3: no Go, no modules) the line that said so is the result; a failed build is a failure.
 define with_tools
