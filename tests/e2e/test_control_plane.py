@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane, NotStarted, Parts
-from spotproof.rehearsal.kube import Kube, Refused
+from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.tools import Tools
 from tests.e2e.kit import ANNOTATION, condition, in_phase, knobs, node, pod, pod_spec
@@ -288,7 +288,7 @@ def test_two_control_planes_know_nothing_of_each_other(
     second.check()
     assert not plane.site.ports.taken() & second.site.ports.taken()
     assert second.kube.find("v1", "Namespace", namespace) is None
-    with pytest.raises(Exception, match=r"certificate verify failed"):
+    with pytest.raises(Unreachable, match=r"certificate verify failed"):
         Kube(second.address, plane.site.certificates.authority, *_certificate(plane)).version()
 
 
