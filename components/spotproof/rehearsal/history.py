@@ -197,6 +197,11 @@ class Node:
         return self.life.name
 
     @property
+    def short(self) -> str:
+        """Its claim's name where it has one: kwok's provider writes that and three random words into the node's."""
+        return self.claim.name if self.claim else self.name
+
+    @property
     def pool(self) -> str:
         """The pool by our label; empty where it carries none."""
         return labels(self.life.last).get(POOL_LABEL, "")
@@ -218,10 +223,16 @@ class Node:
         return labels(self.life.last).get(INSTANCE_TYPE, "")
 
     @property
+    def stays(self) -> bool:
+        """Whether it is there and nobody has told it to go."""
+        leaves = is_leaving(self.life.last) or (self.claim is not None and is_leaving(self.claim.last))
+        return self.life.gone is None and not leaves
+
+    @property
     def said(self) -> str:
         """Its name, with pool, capacity and zone as far as they are known."""
         known = ", ".join(each for each in (self.pool and f"pool {self.pool}", self.capacity, self.zone) if each)
-        return f"{self.name} ({known})" if known else self.name
+        return f"{self.short} ({known})" if known else self.short
 
 
 def labels(thing: Json) -> Mapping[str, str]:

@@ -181,6 +181,12 @@ def over(history: History) -> Iterator[Moment]:
                 )
 
 
+def is_over(job: Job) -> bool:
+    """Whether a job has come to an end."""
+    state = job.life.last
+    return is_true(state, "Completed") or is_true(state, "Failed") or _deployment(state) in OVER
+
+
 def _deployment(job: Json) -> str:
     return str(job.get("status", {}).get("jobDeploymentStatus", ""))
 

@@ -57,7 +57,7 @@ def reclaimed(history: History) -> Iterator[Moment]:
         text = f"node {node.said} is reclaimed"
         if reason.get("status") == "True":
             text = f"Karpenter takes node {node.said} back by itself: {reason.get('reason', 'no reason given')}"
-        yield Moment(at=at, until=node.life.gone, kind="reclaimed", text=text, objects=(node.name,))
+        yield Moment(at=at, until=node.life.gone, kind="reclaimed", text=text, objects=(node.short,))
 
 
 def drained(history: History) -> Iterator[Moment]:
@@ -65,7 +65,7 @@ def drained(history: History) -> Iterator[Moment]:
     for node in _static(history):
         for at, _, closed in node.life.changes(lambda thing: bool(thing.get("spec", {}).get("unschedulable"))):
             text = f"node {node.said} is closed to new pods" if closed else f"node {node.said} takes pods again"
-            yield Moment(at=at, kind="drained", text=text, objects=(node.name,))
+            yield Moment(at=at, kind="drained", text=text, objects=(node.short,))
 
 
 def vanished(history: History) -> Iterator[Moment]:
@@ -73,7 +73,7 @@ def vanished(history: History) -> Iterator[Moment]:
     for node in _static(history):
         if node.life.gone is not None:
             text = f"node {node.said} is deleted"
-            yield Moment(at=node.life.gone, kind="vanished", text=text, objects=(node.name,))
+            yield Moment(at=node.life.gone, kind="vanished", text=text, objects=(node.short,))
 
 
 def silent(history: History) -> Iterator[Moment]:
@@ -82,9 +82,9 @@ def silent(history: History) -> Iterator[Moment]:
         for at, before, after in node.life.changes(lambda thing: condition(thing, "Ready").get("status")):
             if before == "True" and not is_leaving(node.life.at(at) or {}):
                 text = f"node {node.said} is not ready any more"
-                yield Moment(at=at, kind="silent", text=text, objects=(node.name,))
+                yield Moment(at=at, kind="silent", text=text, objects=(node.short,))
             elif after == "True" and (node.life.when(_ready) or at) < at:
-                yield Moment(at=at, kind="silent", text=f"node {node.said} is ready again", objects=(node.name,))
+                yield Moment(at=at, kind="silent", text=f"node {node.said} is ready again", objects=(node.short,))
 
 
 def is_launched(claim: Life) -> bool:
