@@ -3,14 +3,16 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.history import History, Job, Node, node_of, works
 from spotproof.rehearsal.kube import Refused
+from spotproof.rehearsal.lanes import CLOSES
 from spotproof.rehearsal.market import Market
+from spotproof.rehearsal.outcome import Outcome
 from spotproof.rehearsal.recorder import KINDS, Recorder
 from spotproof.rehearsal.recording import Recording
 from spotproof.rehearsal.scene import Scene
@@ -29,6 +31,8 @@ LEAVE_SECONDS: Final = 60.0
 DRY_SECONDS: Final = 12.0
 """How long the end is watched: Karpenter asks again 10 s after it was refused."""
 SERVED_SECONDS: Final = 30.0
+REST_SECONDS: Final = 2.0
+"""Between two reclaims, so that a reader sees the job run."""
 LOOK_SECONDS: Final = 0.25
 FEWEST_RECLAIMS: Final = 2
 """So that one is seen from which the job comes back, before the market is dry."""
@@ -39,8 +43,11 @@ RAY_KINDS: Final = ("RayJob", "RayCluster")
 
 @dataclass(frozen=True)
 class Options:
-    """How far a rehearsal goes: `reclaims` None for as many as the job has spot nodes; `dry` closes the spot market
-    before the last one, and then takes what spot is left."""
+    """How far a rehearsal goes.
+
+    `reclaims` None is as many as the job has spot nodes; `dry` closes the spot market before the last one, and then
+    takes what spot is left.
+    """
 
     reclaims: int | None = None
     dry: bool = True
@@ -55,14 +62,15 @@ class View:
     doing: str
 
 
-@dataclass
-class Outcome:
-    """What a rehearsal came to. `unfinished` says why it did not go to its end; None if it did."""
+@dataclass(frozen=True)
+class Time:
+    """What polling goes by: seconds that only grow, and a pause."""
 
-    recording: Recording = field(default_factory=lambda: Recording(()))
-    ready_seconds: float = 0.0
-    unfinished: str | None = None
-    failures: list[str] = field(default_factory=list[str])
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+
+TIME: Final = Time()
 
 
 class Api(Protocol):
@@ -107,6 +115,15 @@ class Notes(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Where one rehearsal is played, and what is written down of it."""
+
+    scene: Scene
+    plane: Plane
+    notes: Notes
+
+
 class Stopped(Exception):  # noqa: N818 - the name is the sentence
     """The story cannot go on; the text says why."""
 
@@ -147,7 +164,7 @@ def rehearse(
         )
         try:
             with recorder:
-                Play(scene, plane, recorder, audience).play(options)
+                Play(Stage(scene, plane, recorder), audience).play(options)
         except KeyboardInterrupt:
             outcome.unfinished = "it was stopped"
         except (Stopped, Refused) as error:
@@ -168,18 +185,10 @@ def _served(kind: str, parts: Parts) -> bool:
 class Play:
     """One rehearsal on a control plane that is up and recorded."""
 
-    def __init__(
-        self,
-        scene: Scene,
-        plane: Plane,
-        recorder: Notes,
-        audience: Callable[[View], None],
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Prepare; `clock` and `sleep` are those of polling."""
-        self._scene, self._plane, self._recorder = scene, plane, recorder
-        self._audience, self._clock, self._sleep = audience, clock, sleep
+    def __init__(self, stage: Stage, audience: Callable[[View], None], passing: Time = TIME) -> None:
+        """Prepare; nothing is asked yet."""
+        self._scene, self._plane, self._recorder = stage.scene, stage.plane, stage.notes
+        self._audience, self._clock, self._sleep = audience, passing.clock, passing.sleep
         self._doing = ""
 
     def play(self, options: Options) -> None:
@@ -234,6 +243,7 @@ class Play:
             raise Stopped(f"{job.said} did not run within {START_SECONDS:.0f} s: {waiting}")
 
     def _reclaim_one(self, what: str) -> None:
+        self._rest()
         history = self._look()
         nodes = self._spot_nodes(history)
         if not nodes:
@@ -246,7 +256,8 @@ class Play:
 
     def _dry_up(self) -> None:
         """The last reclaim: no new spot node is to be had, and those that are left go too."""
-        self._recorder.mark("close the spot market")
+        self._rest()
+        self._recorder.mark(CLOSES)
         self._plane.market.close(capacity_type=SPOT)
         what = "the last reclaim, in a dry market"
         while nodes := self._spot_nodes(self._look(), held=False):
@@ -296,6 +307,9 @@ class Play:
     def _say(self, doing: str) -> None:
         self._doing = doing
         self._look()
+
+    def _rest(self) -> None:
+        self._until(lambda _: False, REST_SECONDS)
 
     def _until(self, holds: Callable[[History], bool], within_seconds: float) -> bool:
         """Look until something holds; False if it did not in time."""

@@ -230,7 +230,10 @@ def _words(history: History, lives: Sequence[Life], since: float, until: float) 
         if since <= each.at <= until
         if (each.object.get("involvedObject") or {}).get("name") in about and _is_karpenters(each.object)
     ]
-    return [*([f"Scheduler: {_short(said[-1])}"] if said else []), *([f"Karpenter: {karpenter[-1]}"] if karpenter else [])]
+    return [
+        *([f"Scheduler: {_short(said[-1])}"] if said else []),
+        *([f"Karpenter: {karpenter[-1]}"] if karpenter else []),
+    ]
 
 
 def _short(message: str) -> str:
