@@ -112,7 +112,6 @@ def _asked(policy: Policy, sights: Mapping[str, Sight], tier: str, now: int, *, 
     return seen_up(before, now, asked=True) if there else seen_down(before, now, asked=True)
 
 
-def told(step: Step) -> str:
-    """A step as a sentence: `20m after the wait began: no place on ...`."""
-    asked = f" ({', '.join(step.asked)} asked in vain)" if step.asked else ""
-    return f"{render_duration(timedelta(seconds=step.after_seconds))} after the wait began: {step.reason}{asked}"
+def after(step: Step) -> str:
+    """How long after the wait began, as settings write it."""
+    return render_duration(timedelta(seconds=step.after_seconds))

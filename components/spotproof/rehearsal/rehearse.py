@@ -13,6 +13,7 @@ from spotproof.rehearsal.kube import Refused
 from spotproof.rehearsal.lanes import CLOSES
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.outcome import Outcome
+from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.recorder import KINDS, Recorder
 from spotproof.rehearsal.recording import Recording
 from spotproof.rehearsal.scene import Scene
@@ -167,7 +168,7 @@ def rehearse(
                 Play(Stage(scene, plane, recorder), audience).play(options)
         except KeyboardInterrupt:
             outcome.unfinished = "it was stopped"
-        except (Stopped, Refused) as error:
+        except (Stopped, Refused, ProcessEnded) as error:
             outcome.unfinished = str(error)
         outcome.recording = recorder.recording()
         outcome.failures = recorder.failures

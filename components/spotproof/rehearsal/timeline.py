@@ -2,24 +2,26 @@
 
 from typing import Any, Final
 
+from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.rehearsal.forecast import after, forecast, tolerance
 from spotproof.rehearsal.history import History, gang
 from spotproof.rehearsal.lanes import Lane, lanes
 from spotproof.rehearsal.outcome import Outcome
 from spotproof.rehearsal.pools import REGISTRATION_DELAY
 from spotproof.rehearsal.scene import Scene
 from spotproof.rehearsal.story import Moment, told
-from spotproof.rehearsal.verdict import Account, verdict
+from spotproof.rehearsal.verdict import Account, outlook, verdict
 
 FORMAT: Final = "spotproof-rehearsal/1"
 
 LIMITS: Final = (
     (
-        "Kubernetes, its scheduler and Job controller, JobSet, KubeRay and Karpenter are the real ones; clouds, machines "
-        "and containers are not. Nothing trains, no image is pulled, no checkpoint is written."
+        "Kubernetes, its scheduler and Job controller, JobSet, KubeRay and Karpenter are the real ones; clouds, "
+        "machines and containers are not. Nothing trains, no image is pulled, no checkpoint is written."
     ),
     (
-        f"Seconds here are no seconds of a cloud: a node takes {REGISTRATION_DELAY} to register and a pod half a second to "
-        "start, where a cloud takes minutes, and a pod ends 1 s after it is told to."
+        f"Seconds here are no seconds of a cloud: a node takes {REGISTRATION_DELAY} to register and a pod half a "
+        "second to start, where a cloud takes minutes, and a pod ends 1 s after it is told to."
     ),
     (
         "The pools of every cloud are made by Karpenter here. How GKE's or AKS's own autoscaler asks for nodes is not "
@@ -47,6 +49,7 @@ def document(scene: Scene, outcome: Outcome) -> dict[str, Any]:
         "job": _job(scene),
         "pools": _pools(scene, history),
         "figures": _figures(account) if account else None,
+        "rule": _rule(account, scene.policy) if account and scene.policy else None,
         "verdict": verdict(account, scene.policy) if account else [],
         "limits": list(LIMITS),
         "lanes": [_lane(each) for each in lanes(history)],
@@ -85,6 +88,17 @@ def _figures(account: Account) -> dict[str, Any]:
         "maxRestarts": account.most_restarts,
         "interruptions": [_span(*each) for each in account.interruptions],
         "waitingSince": None if account.waiting_since is None else round(account.waiting_since, 1),
+    }
+
+
+def _rule(account: Account, policy: ResolvedPolicy) -> dict[str, Any]:
+    steps = forecast(policy, account.seen)
+    asked = list(dict.fromkeys(tier for step in steps for tier in step.asked))
+    return {
+        "tolerance": tolerance(policy, len(account.interruptions)),
+        "outlook": outlook(account, steps),
+        "asked": asked,
+        "steps": [{"after": after(step), "to": step.to, "reason": step.reason} for step in steps],
     }
 
 

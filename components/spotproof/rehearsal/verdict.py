@@ -1,11 +1,11 @@
 """What a rehearsal comes to, in sentences: what was lost, what came back, what waits, and what nobody does yet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from spotproof.fallback.resolved import ResolvedPolicy
-from spotproof.rehearsal.forecast import Seen, forecast, told, tolerance
+from spotproof.rehearsal.forecast import Seen, Step, after, forecast, tolerance
 from spotproof.rehearsal.history import DISRUPTED, History, Job, Life, exit_code, is_true, node_of, phase
 from spotproof.rehearsal.lanes import CLOSES
 from spotproof.rehearsal.story.jobs import is_over, whole
@@ -72,6 +72,24 @@ class Account:
         return None if found is None else int(found)
 
     @property
+    def seen(self) -> Seen:
+        """What the rule is told of it."""
+        since = self.waiting_since
+        return Seen(
+            interruptions=[int(at) for at, _ in self.interruptions],
+            waiting_since=None if since is None else int(since),
+            now=int(self.history.seconds),
+            dry=self.is_dry,
+            nodes=self.job.size,
+            held=self.held,
+        )
+
+    @property
+    def held(self) -> int:
+        """Nodes that pods of the job hold at the end."""
+        return len({node_of(pod.last) for pod in holding(self.job, self.history.seconds)})
+
+    @property
     def waiting_since(self) -> float | None:
         """Since when pods find no node; None where none does so now."""
         waits = waits_of(self.job)
@@ -114,7 +132,7 @@ def _back(account: Account) -> Iterator[str]:
     if took:
         each = f"{seconds(min(took))} to {seconds(max(took))}" if len(took) > 1 else seconds(took[0])
         text += f"; it ran again {each} after its first pod was lost"
-        text += f", {count(len(took), 'time')}" if len(took) != len(found) else ""
+        text += ", and once not at all" if len(took) < len(found) else ""
     yield f"{text}."
 
 
@@ -148,7 +166,7 @@ def _now(account: Account) -> Iterator[str]:
         if (up := whole(account.job)) and up[-1][1] is None:
             yield "At the end it runs."
         return
-    held = len({node_of(pod.last) for pod in holding(account.job, account.history.seconds)})
+    held = account.held
     text = f"At the end it has waited for nodes for {seconds(account.history.seconds - since)}"
     nodes = f", while {count(held, 'node')} {'is' if held == 1 else 'are'} held and paid for" if held else ""
     refused = ": the spot market is closed, and Karpenter's requests are refused" if account.is_dry else ""
@@ -164,21 +182,19 @@ def _rule(account: Account, policy: ResolvedPolicy | None) -> Iterator[str]:
         "Nothing moves the job to another tier: the fallback controller is not part of this release. "
         f"What it would do is what the rule says of policy {policy.name}: {counted}."
     )
+    if text := outlook(account, forecast(policy, account.seen)):
+        yield text
+
+
+def outlook(account: Account, steps: Sequence[Step]) -> str:
+    """What the rule would do from here on, as a sentence; empty for a job that is over."""
     if is_over(account.job):
-        return
-    since = account.waiting_since
-    seen = Seen(
-        interruptions=[int(at) for at, _ in account.interruptions],
-        waiting_since=None if since is None else int(since),
-        now=int(account.history.seconds),
-        dry=account.is_dry,
-        nodes=account.job.size,
-        held=len({node_of(pod.last) for pod in holding(account.job, account.history.seconds)}),
-    )
-    steps = forecast(policy, seen)
-    if steps:
-        yield "If the market stayed as it is: " + "; ".join(map(told, steps)) + "."
-    elif since is not None:
-        yield "If the market stayed as it is, the rule would wait."
-    else:
-        yield "As the job runs, the rule leaves it where it is."
+        return ""
+    if account.waiting_since is None:
+        return "As the job runs, the rule leaves it where it is."
+    if not steps:
+        return "If the market stayed as it is, the rule would go on waiting."
+    moves = listed([f"to {step.to} {after(step)} after the wait began" for step in steps])
+    asked = list(dict.fromkeys(tier for step in steps for tier in step.asked))
+    sooner = f" It asks {listed(asked)} meanwhile, and takes the first that has room." if asked else ""
+    return f"If the market stayed as it is, the rule would take the job {moves}.{sooner}"

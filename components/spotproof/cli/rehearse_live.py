@@ -1,0 +1,146 @@
+"""A rehearsal as it happens: tables that change on a terminal, plain lines elsewhere; then what it came to."""
+
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from spotproof.rehearsal.history import History
+from spotproof.rehearsal.lanes import Lane, lanes
+from spotproof.rehearsal.rehearse import View
+from spotproof.rehearsal.scene import Scene
+from spotproof.rehearsal.story import Moment
+
+SETTLED_SECONDS: Final = 2.5
+"""A moment this old is told as it is: by then the pods of one drain have come together, and their exit codes."""
+NEWEST: Final = 10
+"""Moments under the tables; more would push them off the screen."""
+MOST_LANES: Final = 12
+STYLES: Final[Mapping[str, tuple[str, str]]] = {
+    "waiting": ("waits for a node", "yellow"),
+    "starting": ("starts", "cyan"),
+    "up": ("runs", "green"),
+    "leaving": ("is told to leave", "red"),
+    "closed": ("nothing to be had", "red"),
+}
+"""Phase -> how it is said, and its colour."""
+
+Audience = Callable[[View], None]
+
+
+@contextmanager
+def show(scene: Scene) -> Generator[Audience]:
+    """What is told of the rehearsal while it goes on; at its end every moment has been printed."""
+    console = Console(soft_wrap=True)
+    print(_opening(scene))  # noqa: T201
+    lines = Lines()
+    if not console.is_terminal:
+        try:
+            yield lines.tell
+        finally:
+            lines.finish()
+        return
+    try:
+        with Live(Text("starting the control plane"), console=Console(), refresh_per_second=4, transient=True) as live:
+
+            def tell(view: View) -> None:
+                lines.view = view
+                live.update(tables(view))
+
+            yield tell
+    finally:
+        lines.finish()
+
+
+def _opening(scene: Scene) -> str:
+    where = ", ".join(f"{pool.name} ({pool.capacity})" for pool in scene.starts_on)
+    policy = f" under fallback policy {scene.policy.name}" if scene.policy else ""
+    return f"{scene.stack}  {scene.job['kind']} {scene.name}{policy}, starting on {where}"
+
+
+class Lines:
+    """Moments as lines, each once, as soon as nothing will be added to it."""
+
+    def __init__(self) -> None:
+        """Nothing has been told yet."""
+        self.view: View | None = None
+        self._told: set[tuple[str, float, tuple[str, ...]]] = set()
+        self._doing = ""
+
+    def tell(self, view: View) -> None:
+        """Print what is new."""
+        self.view = view
+        if view.doing != self._doing:
+            self._doing = view.doing
+            print(f"{view.history.seconds:6.1f} s  -- {view.doing}", flush=True)  # noqa: T201
+        self._print(moment for moment in view.moments if moment.at <= view.history.seconds - SETTLED_SECONDS)
+
+    def finish(self) -> None:
+        """Print what is left."""
+        if self.view is not None:
+            self._print(iter(self.view.moments))
+
+    def _print(self, moments: Iterator[Moment]) -> None:
+        for moment in moments:
+            key = (moment.kind, round(moment.at, 2), moment.objects[:1])
+            if key not in self._told:
+                self._told.add(key)
+                print(_line(moment), flush=True)  # noqa: T201
+
+
+def _line(moment: Moment) -> str:
+    quote = f"\n{' ' * 10}{moment.quote}" if moment.quote else ""
+    return f"{moment.at:6.1f} s  {moment.text}{quote}"
+
+
+def tables(view: View) -> RenderableType:
+    """The pods and nodes as they are, and the newest moments."""
+    found = lanes(view.history)
+    parts: list[RenderableType] = [Text(f"{view.history.seconds:.0f} s: {view.doing}", style="bold")]
+    for group, title in (("market", "market"), ("pods", "pods"), ("nodes", "nodes")):
+        here = [lane for lane in found if lane.group == group]
+        if here:
+            parts.append(_table(title, _newest(here), view.history))
+    moments = [Text(_line(moment), overflow="ellipsis", no_wrap=True) for moment in view.moments[-NEWEST:]]
+    return Group(*parts, Padding(Group(*moments), (1, 0)))
+
+
+def _newest(found: Sequence[Lane]) -> Sequence[Lane]:
+    """Those that still are, then those that ended last."""
+    by_end = sorted(found, key=lambda lane: -max((each.end for each in lane.stretches), default=0))
+    kept = by_end[:MOST_LANES]
+    return [lane for lane in found if lane in kept]
+
+
+def _table(title: str, found: Sequence[Lane], history: History) -> Table:
+    table = Table(box=None, pad_edge=False, title_justify="left", header_style="dim")
+    for name in (title, "", "state", "for"):
+        table.add_column(name, no_wrap=True)
+    for lane in found:
+        last = lane.stretches[-1] if lane.stretches else None
+        if last is None or last.end < history.seconds - 0.001:
+            table.add_row(lane.name, lane.note, Text("gone", style="dim"), "")
+            continue
+        words, colour = STYLES[last.phase]
+        where = f" on {last.pool}" if last.pool and last.phase == "up" and lane.group == "pods" else ""
+        table.add_row(lane.name, lane.note, Text(f"{words}{where}", style=colour), f"{last.end - last.start:.0f} s")
+    return table
+
+
+def conclude(document: Mapping[str, Any]) -> None:
+    """What it came to, and what it does not show."""
+    console = Console(file=sys.stdout, highlight=False)
+    for title, sentences in (
+        ("what became of the job", document["verdict"]),
+        ("what is real here", document["limits"]),
+    ):
+        if sentences:
+            console.print(f"\n{title}", markup=False)
+        for each in sentences:
+            console.print(Padding(Text(each), (0, 0, 0, 2)))
