@@ -1,7 +1,9 @@
 """A rehearsal as it happens: tables that change on a terminal, plain lines elsewhere; then what it came to."""
 
+import math
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -38,9 +40,10 @@ Audience = Callable[[View], None]
 def show(scene: Scene) -> Generator[Audience]:
     """What is told of the rehearsal while it goes on; at its end every moment has been printed."""
     console = Console(soft_wrap=True)
-    print(_opening(scene))  # noqa: T201
+    print(_opening(scene), flush=True)  # noqa: T201
     lines = Lines()
     if not console.is_terminal:
+        print("starting the control plane", flush=True)  # noqa: T201
         try:
             yield lines.tell
         finally:
@@ -72,31 +75,39 @@ class Lines:
         self.view: View | None = None
         self._told: set[tuple[str, float, tuple[str, ...]]] = set()
         self._doing = ""
+        self._lines: list[tuple[float, str]] = []
 
     def tell(self, view: View) -> None:
         """Print what is new."""
         self.view = view
         if view.doing != self._doing:
             self._doing = view.doing
-            print(f"{view.history.seconds:6.1f} s  -- {view.doing}", flush=True)  # noqa: T201
-        self._print(moment for moment in view.moments if moment.at <= view.history.seconds - SETTLED_SECONDS)
+            self._lines.append((view.history.seconds, f"-- {view.doing}"))
+        self._print(view, view.history.seconds - SETTLED_SECONDS)
 
     def finish(self) -> None:
         """Print what is left."""
         if self.view is not None:
-            self._print(iter(self.view.moments))
+            self._print(self.view, math.inf)
 
-    def _print(self, moments: Iterator[Moment]) -> None:
-        for moment in moments:
+    def _print(self, view: View, until: float) -> None:
+        for moment in view.moments:
             key = (moment.kind, round(moment.at, 2), moment.objects[:1])
-            if key not in self._told:
+            if moment.at <= until and key not in self._told:
                 self._told.add(key)
-                print(_line(moment), flush=True)  # noqa: T201
+                self._lines.append((moment.at, _words(moment)))
+        # sorted by time alone: what is done from outside stands before what follows from it
+        for line in sorted((each for each in self._lines if each[0] <= until), key=lambda each: each[0]):
+            self._lines.remove(line)
+            print(f"{line[0]:6.1f} s  {line[1]}", flush=True)  # noqa: T201
+
+
+def _words(moment: Moment) -> str:
+    return f"{moment.text}\n{' ' * 10}{moment.quote}" if moment.quote else moment.text
 
 
 def _line(moment: Moment) -> str:
-    quote = f"\n{' ' * 10}{moment.quote}" if moment.quote else ""
-    return f"{moment.at:6.1f} s  {moment.text}{quote}"
+    return f"{moment.at:6.1f} s  {moment.text}"
 
 
 def tables(view: View) -> RenderableType:
@@ -135,12 +146,12 @@ def _table(title: str, found: Sequence[Lane], history: History) -> Table:
 
 def conclude(document: Mapping[str, Any]) -> None:
     """What it came to, and what it does not show."""
-    console = Console(file=sys.stdout, highlight=False)
+    width = Console(file=sys.stdout).width
     for title, sentences in (
         ("what became of the job", document["verdict"]),
         ("what is real here", document["limits"]),
     ):
         if sentences:
-            console.print(f"\n{title}", markup=False)
+            print(f"\n{title}")  # noqa: T201
         for each in sentences:
-            console.print(Padding(Text(each), (0, 0, 0, 2)))
+            print(textwrap.fill(each, width, initial_indent="  ", subsequent_indent="  "))  # noqa: T201

@@ -18,6 +18,8 @@ JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 RAY_CLUSTER: Final = "ray.io/cluster"
 RAY_GROUP: Final = "ray.io/group"
+RAY_NODE_TYPE: Final = "ray.io/node-type"
+HEAD: Final = "head"
 ZONE: Final = "topology.kubernetes.io/zone"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 
@@ -120,7 +122,7 @@ def gang(job: Json) -> list[tuple[str, int]]:
     if job["kind"] == "JobSet":
         return [(each["name"], each.get("replicas", 1) * _pods(each)) for each in spec.get("replicatedJobs", [])]
     groups = spec.get("rayClusterSpec", {}).get("workerGroupSpecs", [])
-    return [("head", 1), *((each.get("groupName", "worker"), each.get("replicas", 0)) for each in groups)]
+    return [(HEAD, 1), *((each.get("groupName", "worker"), each.get("replicas", 0)) for each in groups)]
 
 
 def _pods(replicated: Json) -> int:
@@ -302,6 +304,8 @@ def exit_code(pod: Json) -> int | None:
 def role(pod: Json) -> str:
     """What a pod is in its gang: its replicated job's name, or its Ray group's."""
     found = labels(pod)
+    if found.get(RAY_NODE_TYPE) == HEAD:
+        return HEAD
     return found.get(REPLICATED_JOB) or found.get(RAY_GROUP) or "pod"
 
 
@@ -314,4 +318,4 @@ def rank(pod: Json) -> str:
 
 def is_ray_node(pod: Json) -> bool:
     """Whether a pod is a head or a worker, and not what submits the job."""
-    return "ray.io/node-type" in labels(pod)
+    return RAY_NODE_TYPE in labels(pod)

@@ -261,7 +261,7 @@ class Play:
         self._recorder.mark(CLOSES)
         self._plane.market.close(capacity_type=SPOT)
         what = "the last reclaim, in a dry market"
-        while nodes := self._spot_nodes(self._look(), held=False):
+        while nodes := self._spot_nodes(self._look()) or self._spot_nodes(self._look(), held=False):
             self._take(nodes[0], what)
             name = nodes[0].name
             if not self._until(lambda history, name=name: self._has_left(history, name), LEAVE_SECONDS):
@@ -273,7 +273,7 @@ class Play:
     def _take(self, node: Node, what: str) -> None:
         if node.claim is None:
             raise Stopped(f"node {node.name} is none of Karpenter's, so it cannot be reclaimed here")
-        self._say(f"{what}: node {node.name}")
+        self._say(f"{what}: node {node.short}")
         self._recorder.mark("reclaim", f"NodeClaim/{node.claim.name}")
         self._plane.kube.delete("karpenter.sh/v1", "NodeClaim", node.claim.name)
 

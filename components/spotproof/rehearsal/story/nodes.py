@@ -18,7 +18,7 @@ RETRY_SECONDS: Final = 30.0
 def bought(history: History) -> Iterator[Moment]:
     """Karpenter gets nodes."""
     launched = [life for life in history.of("NodeClaim") if life.born is not None and is_launched(life)]
-    for group in grouped(launched, _born, lambda claim: (_pool(claim), _is_ready(claim))):
+    for group in grouped(launched, _born, _pool):
         places = _listed_once(_what(claim) for claim in group)
         ready = [at for claim in group if (at := claim.when(_ready)) is not None]
         yield Moment(
@@ -48,11 +48,15 @@ def refused(history: History) -> Iterator[Moment]:
 
 def reclaimed(history: History) -> Iterator[Moment]:
     """A node with a claim is taken away: by the cloud, by a person, or by Karpenter itself."""
+    # a mark is set before the deletion is sent, so that it stands before all that follows from it: watches of two kinds
+    # may deliver in another order
+    done = {mark.to: mark.at for mark in history.recording.marks}
     for node in history.nodes.values():
         claim = node.claim
         at = claim.when(is_leaving) if claim else None
         if claim is None or at is None:
             continue
+        at = min(at, done.get(f"NodeClaim/{claim.name}", at))
         reason = condition(claim.last, OWN_CHOICE)
         text = f"node {node.said} is reclaimed"
         if reason.get("status") == "True":
@@ -117,10 +121,6 @@ def _born(claim: Life) -> float:
 
 def _ready(thing: Json) -> bool:
     return is_true(thing, "Ready")
-
-
-def _is_ready(claim: Life) -> bool:
-    return claim.when(_ready) is not None
 
 
 def _pool(claim: Life) -> str:
