@@ -87,7 +87,7 @@ def silent(history: History) -> Iterator[Moment]:
             if before == "True" and not is_leaving(node.life.at(at) or {}):
                 text = f"node {node.said} is not ready any more"
                 yield Moment(at=at, kind="silent", text=text, objects=(node.short,))
-            elif after == "True" and (node.life.when(_ready) or at) < at:
+            elif after == "True" and node.life.when(_ready) != at:
                 yield Moment(at=at, kind="silent", text=f"node {node.said} is ready again", objects=(node.short,))
 
 

@@ -188,8 +188,8 @@ def _has_ended(pod: Json) -> bool:
 
 def _all_ended(lives: Sequence[Life]) -> float | None:
     """When the last of them had ended; None while one has not."""
-    ends = [pod.when(_has_ended) or pod.gone for pod in lives]
-    known = [at for at in ends if at is not None]
+    ends = [(pod.when(_has_ended), pod.gone) for pod in lives]
+    known = [min(at for at in each if at is not None) for each in ends if each != (None, None)]
     return max(known) if len(known) == len(ends) else None
 
 
