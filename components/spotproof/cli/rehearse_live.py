@@ -15,6 +15,7 @@ from rich.text import Text
 
 from spotproof.rehearsal.history import History
 from spotproof.rehearsal.lanes import Lane, lanes
+from spotproof.rehearsal.marks import STEP
 from spotproof.rehearsal.rehearse import View
 from spotproof.rehearsal.scene import Scene
 from spotproof.rehearsal.story import Moment
@@ -24,6 +25,8 @@ SETTLED_SECONDS: Final = 2.5
 NEWEST: Final = 10
 """Moments under the tables; more would push them off the screen."""
 MOST_LANES: Final = 12
+STATE_WIDTH: Final = 28
+"""So that the columns stay where they are while states change."""
 STYLES: Final[Mapping[str, tuple[str, str]]] = {
     "waiting": ("waits for a node", "yellow"),
     "starting": ("starts", "cyan"),
@@ -40,7 +43,7 @@ Audience = Callable[[View], None]
 def show(scene: Scene) -> Generator[Audience]:
     """What is told of the rehearsal while it goes on; at its end every moment has been printed."""
     console = Console(soft_wrap=True)
-    print(_opening(scene), flush=True)  # noqa: T201
+    print(opening(scene), flush=True)  # noqa: T201
     lines = Lines()
     if not console.is_terminal:
         print("starting the control plane", flush=True)  # noqa: T201
@@ -61,7 +64,8 @@ def show(scene: Scene) -> Generator[Audience]:
         lines.finish()
 
 
-def _opening(scene: Scene) -> str:
+def opening(scene: Scene) -> str:
+    """What is rehearsed, in a line."""
     where = ", ".join(f"{pool.name} ({pool.capacity})" for pool in scene.starts_on)
     policy = f" under fallback policy {scene.policy.name}" if scene.policy else ""
     return f"{scene.stack}  {scene.job['kind']} {scene.name}{policy}, starting on {where}"
@@ -74,15 +78,10 @@ class Lines:
         """Nothing has been told yet."""
         self.view: View | None = None
         self._told: set[tuple[str, float, tuple[str, ...]]] = set()
-        self._doing = ""
-        self._lines: list[tuple[float, str]] = []
 
     def tell(self, view: View) -> None:
         """Print what is new."""
         self.view = view
-        if view.doing != self._doing:
-            self._doing = view.doing
-            self._lines.append((view.history.seconds, f"-- {view.doing}"))
         self._print(view, view.history.seconds - SETTLED_SECONDS)
 
     def finish(self) -> None:
@@ -91,15 +90,14 @@ class Lines:
             self._print(self.view, math.inf)
 
     def _print(self, view: View, until: float) -> None:
-        for moment in view.moments:
-            key = (moment.kind, round(moment.at, 2), moment.objects[:1])
-            if moment.at <= until and key not in self._told:
+        steps = [(mark.at, f"-- {mark.to}", STEP, ()) for mark in view.history.recording.marks if mark.did == STEP]
+        moments = [(each.at, _words(each), each.kind, each.objects[:1]) for each in view.moments]
+        # sorted by time alone, so that what is done from outside stands before what follows from it
+        for at, text, kind, objects in sorted([*steps, *moments], key=lambda each: each[0]):
+            key = (kind, round(at, 2), objects)
+            if at <= until and key not in self._told:
                 self._told.add(key)
-                self._lines.append((moment.at, _words(moment)))
-        # sorted by time alone: what is done from outside stands before what follows from it
-        for line in sorted((each for each in self._lines if each[0] <= until), key=lambda each: each[0]):
-            self._lines.remove(line)
-            print(f"{line[0]:6.1f} s  {line[1]}", flush=True)  # noqa: T201
+                print(f"{at:6.1f} s  {text}", flush=True)  # noqa: T201
 
 
 def _words(moment: Moment) -> str:
@@ -131,8 +129,8 @@ def _newest(found: Sequence[Lane]) -> Sequence[Lane]:
 
 def _table(title: str, found: Sequence[Lane], history: History) -> Table:
     table = Table(box=None, pad_edge=False, title_justify="left", header_style="dim")
-    for name in (title, "", "state", "for"):
-        table.add_column(name, no_wrap=True)
+    for name, width in ((title, 0), ("", 0), ("state", STATE_WIDTH), ("for", 6)):
+        table.add_column(name, no_wrap=True, min_width=width)
     for lane in found:
         last = lane.stretches[-1] if lane.stretches else None
         if last is None or last.end < history.seconds - 0.001:
@@ -144,9 +142,9 @@ def _table(title: str, found: Sequence[Lane], history: History) -> Table:
     return table
 
 
-def conclude(document: Mapping[str, Any]) -> None:
-    """What it came to, and what it does not show."""
-    width = Console(file=sys.stdout).width
+def conclude(document: Mapping[str, Any], width: int | None = None) -> None:
+    """Print what it came to, and what it does not show; `width` in characters, None for that of the terminal."""
+    width = width or Console(file=sys.stdout).width
     for title, sentences in (
         ("what became of the job", document["verdict"]),
         ("what is real here", document["limits"]),

@@ -18,13 +18,12 @@ from spotproof.rehearsal.history import (
     role,
     works,
 )
+from spotproof.rehearsal.marks import CLOSES
 from spotproof.rehearsal.patches import Json
 from spotproof.rehearsal.recording import Recording
 
 Phase: TypeAlias = Literal["waiting", "starting", "up", "leaving", "closed"]
 
-CLOSES: Final = "close the spot market"
-"""The mark of a recording after which no spot node is to be had."""
 SHORTEST_SECONDS: Final = 0.02
 SPOT_MARKET: Final = "spot market"
 

@@ -25,6 +25,8 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """What a story is told from: kind -> apiVersion. A control plane without an operator lacks its kinds."""
 
+REPEATS: Final = "Status condition transitioned"
+"""Events that begin so tell what the next version of their object shows; they would be a third of a recording."""
 LOOK_SECONDS: Final = 0.2
 """How long a look into the stream takes at most, so that an end is noticed."""
 SETTLE_SECONDS: Final = 0.3
@@ -159,7 +161,7 @@ class Recorder:
         """Take one delivery of a watch; one that comes again after a watch began anew is taken once."""
         meta, known = thing.get("metadata", {}), CHANGES.get(change.lower())
         uid, written = meta.get("uid"), str(meta.get("resourceVersion", ""))
-        if known is None or not uid:
+        if known is None or not uid or str(thing.get("message", "")).startswith(REPEATS):
             return
         if known == "added" and written.isdigit() and int(written) <= self._began:
             known = "there"

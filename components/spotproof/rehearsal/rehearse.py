@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.history import History, Job, Node, node_of, works
 from spotproof.rehearsal.kube import Refused
-from spotproof.rehearsal.lanes import CLOSES
 from spotproof.rehearsal.market import Market
+from spotproof.rehearsal.marks import CLOSES, RECLAIM, STEP, SUBMIT
 from spotproof.rehearsal.outcome import Outcome
 from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.recorder import KINDS, Recorder
@@ -161,7 +161,11 @@ def rehearse(
             plane.kube,
             kinds={kind: version for kind, version in KINDS.items() if _served(kind, parts)},
             hidden=[plane.folder],
-            about={"story": f"rehearsal of stack {scene.stack}", "kubernetes": plane.kube.version()},
+            about={
+                "story": f"rehearsal of stack {scene.stack}",
+                "kubernetes": plane.kube.version(),
+                "readySeconds": f"{outcome.ready_seconds:.1f}",
+            },
         )
         try:
             with recorder:
@@ -170,6 +174,8 @@ def rehearse(
             outcome.unfinished = "it was stopped"
         except (Stopped, Refused, ProcessEnded) as error:
             outcome.unfinished = str(error)
+        history = History(recorder.raw())
+        audience(View(history, told(history), ""))
         outcome.recording = recorder.recording()
         outcome.failures = recorder.failures
         if keep_logs is not None:
@@ -235,7 +241,7 @@ class Play:
 
     def _submit(self) -> None:
         self._say("submitting the job and waiting until it runs")
-        self._recorder.mark("submit", f"{self._scene.job['kind']}/{self._scene.name}")
+        self._recorder.mark(SUBMIT, f"{self._scene.job['kind']}/{self._scene.name}")
         self._plane.kube.apply(self._scene.job)
         self._until(lambda history: any(job.life.name == self._scene.name for job in history.jobs), SERVED_SECONDS)
         if not self._until(lambda history: bool(whole(self._job(history))), START_SECONDS):
@@ -274,7 +280,7 @@ class Play:
         if node.claim is None:
             raise Stopped(f"node {node.name} is none of Karpenter's, so it cannot be reclaimed here")
         self._say(f"{what}: node {node.short}")
-        self._recorder.mark("reclaim", f"NodeClaim/{node.claim.name}")
+        self._recorder.mark(RECLAIM, f"NodeClaim/{node.claim.name}")
         self._plane.kube.delete("karpenter.sh/v1", "NodeClaim", node.claim.name)
 
     def _spot_nodes(self, history: History, *, held: bool = True) -> list[Node]:
@@ -306,6 +312,7 @@ class Play:
         return history
 
     def _say(self, doing: str) -> None:
+        self._recorder.mark(STEP, doing)
         self._doing = doing
         self._look()
 

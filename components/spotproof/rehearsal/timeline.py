@@ -6,6 +6,7 @@ from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.rehearsal.forecast import after, forecast, tolerance
 from spotproof.rehearsal.history import History, gang
 from spotproof.rehearsal.lanes import Lane, lanes
+from spotproof.rehearsal.marks import STEP
 from spotproof.rehearsal.outcome import Outcome
 from spotproof.rehearsal.pools import REGISTRATION_DELAY
 from spotproof.rehearsal.scene import Scene
@@ -53,7 +54,9 @@ def document(scene: Scene, outcome: Outcome) -> dict[str, Any]:
         "verdict": verdict(account, scene.policy) if account else [],
         "limits": list(LIMITS),
         "lanes": [_lane(each) for each in lanes(history)],
-        "marks": [{"at": round(each.at, 1), "did": each.did, "to": each.to} for each in recording.marks],
+        "marks": [
+            {"at": round(each.at, 1), "did": each.did, "to": each.to} for each in recording.marks if each.did != STEP
+        ],
         "moments": [_moment(each) for each in told(history)],
     }
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.rehearsal.forecast import Seen, Step, after, forecast, tolerance
 from spotproof.rehearsal.history import DISRUPTED, History, Job, Life, exit_code, is_true, node_of, phase
-from spotproof.rehearsal.lanes import CLOSES
+from spotproof.rehearsal.marks import CLOSES, RECLAIM
 from spotproof.rehearsal.story.jobs import is_over, whole
-from spotproof.rehearsal.story.moment import count, listed, seconds
+from spotproof.rehearsal.story.moment import count, listed, seconds, times
 from spotproof.rehearsal.story.pods import holding, waits_of
 
 
@@ -23,7 +23,7 @@ class Account:
     @property
     def reclaims(self) -> int:
         """Nodes that were taken away."""
-        return sum(mark.did == "reclaim" for mark in self.history.recording.marks)
+        return sum(mark.did == RECLAIM for mark in self.history.recording.marks)
 
     @property
     def is_dry(self) -> bool:
@@ -111,10 +111,11 @@ def _lost(account: Account) -> Iterator[str]:
         yield "No node was taken away."
         return
     evicted, ended = len(account.evicted), len(account.ended)
-    text = f"{_nodes(account.reclaims)} taken away: {count(evicted, 'pod')} of {account.job.life.name} went with them"
+    them = "it" if account.reclaims == 1 else "them"
+    text = f"{_nodes(account.reclaims)} taken away: {count(evicted, 'pod')} of {account.job.life.name} went with {them}"
     text += f", and {count(ended, 'healthy pod')} had to go with the others" if ended else ""
     codes = [str(code) for code in account.exit_codes]
-    yield f"{text}; they ended with exit code {listed(codes)}." if codes else f"{text}."
+    yield f"{text}; all ended with exit code {listed(codes)}." if codes else f"{text}."
     if any(phase(pod.last) == "Succeeded" for pod in account.evicted):
         yield "Evicted pods ended with exit code 0: they are counted as done and never run again, and the rest hangs."
 
@@ -128,7 +129,7 @@ def _back(account: Account) -> Iterator[str]:
     if not found:
         return
     took = [until - since for since, until in found if until is not None]
-    text = f"The job was interrupted {count(len(found), 'time')}"
+    text = f"The job was interrupted {times(len(found))}"
     if took:
         each = f"{seconds(min(took))} to {seconds(max(took))}" if len(took) > 1 else seconds(took[0])
         text += f"; it ran again {each} after its first pod was lost"
@@ -152,7 +153,7 @@ def _counted(account: Account) -> Iterator[str]:
     used = account.restarts_counted
     left = "and one more failure ends the job" if used >= most else f"so {most - used} are left"
     yield (
-        f"JobSet restarted the whole gang {count(account.restarts, 'time')}; {used} of these count towards "
+        f"JobSet restarted the whole gang {times(account.restarts)}; {used} of these count towards "
         f"maxRestarts {most}, {left}."
     )
 

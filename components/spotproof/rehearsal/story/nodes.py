@@ -5,7 +5,7 @@ from typing import Final
 
 from spotproof.rehearsal.history import History, Life, Node, condition, is_leaving, is_true, labels
 from spotproof.rehearsal.patches import Json
-from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names
+from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names, times
 from spotproof.vocabulary import CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL, POOL_LABEL
 
 NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
@@ -40,7 +40,7 @@ def refused(history: History) -> Iterator[Moment]:
             until=_born(group[-1]) if len(group) > 1 else None,
             kind="refused",
             text=f"Karpenter asks for {_capacity(group[0])} nodes of pool {_pool(group[0])} and is refused, "
-            f"{count(len(group), 'time')} so far: no capacity",
+            f"{times(len(group))} so far: no capacity",
             quote=words[-1] if words else "",
             objects=names(group),
         )

@@ -16,6 +16,8 @@ from spotproof.rehearsal.history import (
     node_of,
     owners,
     phase,
+    rank,
+    role,
     waits,
 )
 from spotproof.rehearsal.patches import Json
@@ -91,8 +93,8 @@ def waiting(history: History) -> Iterator[Moment]:
         for since, until in waits_of(job):
             end = history.seconds if until is None else until
             lives = [pod for pod in job.pods if any(s < end and (e or end) > since for s, e in pod.stretches(waits))]
-            others = {pod.uid for pod in lives}
-            held = [pod for pod in holding(job, min(end, since + SAME_WAIT_SECONDS)) if pod.uid not in others]
+            places = {_place(pod) for pod in lives}
+            held = [pod for pod in holding(job, min(end, since + SAME_WAIT_SECONDS)) if _place(pod) not in places]
             beside = f" while {count(len(held), 'pod')} {'holds its node' if len(held) == 1 else 'hold their nodes'}"
             attempt = _of_one_attempt(lives)
             yield Moment(
@@ -209,8 +211,13 @@ def _of_one_attempt(lives: Sequence[Life]) -> list[Life]:
     """The pods of the newest attempt: a rank that waits in two attempts is one pod to its owner."""
     newest: dict[str, Life] = {}
     for pod in lives:
-        newest[pod.name.rpartition("-")[0]] = pod
+        newest[_place(pod)] = pod
     return list(newest.values())
+
+
+def _place(pod: Life) -> str:
+    """Its place in the gang: role and rank, or its name where it has no rank."""
+    return f"{role(pod.last)} {rank(pod.last)}" if rank(pod.last) else pod.name
 
 
 def _words(history: History, lives: Sequence[Life], since: float, until: float) -> list[str]:

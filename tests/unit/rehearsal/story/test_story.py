@@ -330,7 +330,7 @@ def test_a_rayjob_s_dead_ends_are_said(status: str) -> None:
 def test_a_rayjob_that_is_tried_again_says_how_often_it_may_fail() -> None:
     tale = ray().put(9, rayjob(status="Retrying", failed=1))
 
-    assert texts("retried", tale.ends(10)) == ["RayJob tune has failed 1 time, and backoffLimit is 3"]
+    assert texts("retried", tale.ends(10)) == ["RayJob tune has failed once, and backoffLimit is 3"]
 
 
 def test_nodes_without_claims_are_closed_emptied_lost_and_silent() -> None:
