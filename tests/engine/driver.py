@@ -3,6 +3,7 @@
 import json
 import runpy
 import shutil
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,9 +91,9 @@ class Engine:
         folder = self.folder / "projects" / name
         (folder / "stacks").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "Pulumi.yaml", folder)
-        for linked in ("infra", "policies"):
+        for linked, to in (("infra", ROOT / "infra"), ("policies", ROOT / "policies"), (".venv", Path(sys.prefix))):
             if not (folder / linked).exists():
-                (folder / linked).symlink_to(ROOT / linked)
+                (folder / linked).symlink_to(to)
         return folder
 
     def stack(self, name: str, settings: Mapping[str, Any], program: Callable[[], None] | None = None) -> "Stack":
