@@ -21,6 +21,10 @@ _HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        stack = _stack_of(item)
+        if stack:
+            item.add_marker(pytest.mark.xdist_group(stack))
     if not _is_built():
         for item in items:
             if item.path.is_relative_to(_HERE):
@@ -30,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not _is_built():
         terminalreporter.write_line(NOT_RUN, yellow=True, bold=True)
+
+
+def _stack_of(item: pytest.Item) -> str | None:
+    if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path.is_relative_to(_HERE):
+        return item.callspec.params.get("life")
+    return None
 
 
 def _is_built() -> bool:
@@ -44,8 +54,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Generator[Engine]:
         yield Engine(TOOLS, tmp_path_factory.mktemp("engine"), standin, providers)
 
 
-# one worker has the whole life of a stack: its tests share each command of the engine
-@pytest.fixture(scope="session", params=[pytest.param(s, marks=pytest.mark.xdist_group(s)) for s in STACKS])
+# one worker has the whole life of a stack (`_stack_of`): its tests share each command of the engine
+@pytest.fixture(scope="session", params=STACKS)
 def life(request: pytest.FixtureRequest, engine: Engine) -> Life:
     """One stack file on the engine."""
     return Life(engine, str(request.param))

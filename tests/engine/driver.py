@@ -112,6 +112,7 @@ class Stack:
     def __init__(self, engine: Engine, name: str, settings: Mapping[str, Any], program: Callable[[], None]) -> None:
         self.name = name
         self.folder = engine.project(name)
+        self._state = engine.folder / "state" / ".pulumi" / "stacks"
         self.file = self.folder / "stacks" / f"Pulumi.{name}.yaml"
         self.configure(settings)
         options = auto.LocalWorkspaceOptions(
@@ -161,14 +162,10 @@ class Stack:
             self._stack.workspace.env_vars,
         )
 
-    def state(self) -> list[dict[str, Any]]:
-        """Resources of the exported state, secrets encrypted."""
-        deployment = self._stack.export_stack().deployment
-        return deployment.get("resources", []) if deployment else []
-
     def deployment(self) -> dict[str, Any]:
-        """The whole exported state."""
-        return dict(self._stack.export_stack().deployment or {})
+        """The state as the backend keeps it, secrets encrypted; an export by the Automation API opens them."""
+        text = (self._state / PROJECT / f"{self.name}.json").read_text(encoding="utf-8")
+        return json.loads(text)["checkpoint"].get("latest") or {}
 
 
 def _run(command: Callable[[Callable[[events.EngineEvent], None]], object]) -> Run:

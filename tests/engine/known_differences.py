@@ -16,11 +16,30 @@ class Known:
     reason: str
 
     def covers(self, difference: Difference) -> bool:
-        """Whether this is that difference."""
-        return difference.field == self.field and self.type == difference.urn.split("::")[2].rpartition("$")[2]
+        """Whether this is that difference: a value with the engine, unknown with us."""
+        same = difference.field == self.field and self.type == difference.urn.split("::")[2].rpartition("$")[2]
+        return same and difference.ours == "<unknown>" and difference.engine != "<unknown>"
 
 
-KNOWN: Final[tuple[Known, ...]] = ()
+_NO_CLOUD = (
+    "the answer of a function of the cloud ({function}): the engine asks the provider at a preview too, ours asks "
+    "nobody, so the value is unknown before `up`. No answer shapes a resource"
+)
+
+KNOWN: Final[tuple[Known, ...]] = (
+    Known(
+        "spotproof:aws:SpotServiceLinkedRole",
+        "outputs.roleArn",
+        ("aws-dev", "aws-prod"),
+        _NO_CLOUD.format(function="aws:iam/getRoles:getRoles"),
+    ),
+    Known(
+        "azure-native:authorization:RoleAssignment",
+        "inputs.principalId",
+        ("azure-dev", "azure-prod"),
+        _NO_CLOUD.format(function="azure-native:authorization:getClientConfig"),
+    ),
+)
 
 
 def known_in(stack: str) -> list[Known]:

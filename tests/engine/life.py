@@ -4,7 +4,7 @@ import json
 from functools import cached_property
 from typing import Any
 
-from tests.engine.driver import Engine, Run, Stack
+from tests.engine.driver import Engine, Run, Stack, short
 from tests.engine.parity import Seen, of_engine
 from tests.stacks.runs import settings_of
 
@@ -66,6 +66,32 @@ class Life:
         """A destroy with all protection in place, as far as the preview that the CLI makes of it."""
         assert self.unchanged
         return self.stack.preview_destroy()
+
+    @cached_property
+    def destroyed(self) -> tuple[list[str], list[str]]:
+        """What the providers were told to delete (type and name, in order), and what the state still has after it.
+
+        Protection goes the way the documentation says: by the settings, with an `up`.
+        """
+        assert self.refused
+        self.stack.configure(unprotected(self.settings))
+        well(self.stack.up())
+        before = len(self.engine.standin.calls)
+        well(self.stack.destroy())
+        calls = self.engine.standin.calls[before:]
+        left = [short(one["urn"]) for one in self.stack.deployment().get("resources", [])]
+        return [short(call.urn) for call in calls if call.method == "Delete"], left
+
+
+def unprotected(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings under which everything may go."""
+    if settings["provider"]["cloud"] == "existing":
+        return settings
+    return {
+        **settings,
+        "checkpoints": {**settings.get("checkpoints", {}), "protect": False},
+        "controlPlane": {**settings.get("controlPlane", {}), "deletionProtection": False},
+    }
 
 
 def well(run: Run) -> Run:

@@ -18,7 +18,6 @@ def test_our_preview_is_the_engines_but_for_the_known_differences(
     known = known_in(life.name)
     unknown = [one for one in found if not any(entry.covers(one) for entry in known)]
     stale = [entry for entry in known if not any(entry.covers(one) for one in found)]
-    for one in unknown: print(one)
     assert unknown == []
     assert stale == []
     different = {one.urn for one in found}
