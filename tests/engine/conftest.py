@@ -20,6 +20,7 @@ NOT_RUN = (
 _HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         stack = _stack_of(item)

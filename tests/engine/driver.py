@@ -1,5 +1,6 @@
 """Drives the real `pulumi`: our stacks as inline programs on a file backend in a temporary folder, no network."""
 
+import gc
 import json
 import runpy
 import shutil
@@ -84,6 +85,10 @@ class Engine:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_DEBUG_PROVIDERS": providers,
+            # the state is written when a command ends, not at each of its steps: an `up` of 146 resources took 3.4 s
+            # instead of 8.4 s; what a killed one leaves is tested without it (`every_step_kept`)
+            "PULUMI_EXPERIMENTAL": "true",
+            "PULUMI_SKIP_CHECKPOINTS": "true",
         }
 
     def project(self, name: str) -> Path:
@@ -170,10 +175,13 @@ class Stack:
 
 def _run(command: Callable[[Callable[[events.EngineEvent], None]], object]) -> Run:
     run = Run()
+    gc.disable()  # the program runs in this process, and a full collection walks every class of the SDKs
     started = time.perf_counter()
     try:
         command(run.hear)
     except errors.CommandError as error:
         run.error = str(error)
+    finally:
+        gc.enable()
     run.seconds = time.perf_counter() - started
     return run

@@ -74,8 +74,9 @@ class Life:
         Protection goes the way the documentation says: by the settings, with an `up`.
         """
         assert self.refused
-        self.stack.configure(unprotected(self.settings))
-        well(self.stack.up())
+        if any(one.get("protect") for one in self.state["resources"]):
+            self.stack.configure(unprotected(self.settings))
+            well(self.stack.up())
         before = len(self.engine.standin.calls)
         well(self.stack.destroy())
         calls = self.engine.standin.calls[before:]
