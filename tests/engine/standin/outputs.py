@@ -13,6 +13,7 @@ from google.protobuf import json_format, struct_pb2
 from spotproof.preview import wire
 from spotproof.preview.echo import fitting, previewed
 from spotproof.preview.invented import invent
+from spotproof.preview.model import Secret
 
 Struct = struct_pb2.Struct
 
@@ -57,7 +58,7 @@ def plain(value: object) -> object:
         case list():
             return [plain(item) for item in value]
         case _:
-            return plain(value.value) if isinstance(value, wire.Secret) else value
+            return plain(value.value) if isinstance(value, Secret) else value
 
 
 def _another(urn: str, inputs: Struct) -> str:
