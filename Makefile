@@ -41,6 +41,7 @@ test: $(VENV)/.dev ## the whole default suite, no network
 
 bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/performance.md and docs/economics.md
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.engine
 
 bench-economics: $(VENV)/.dev ## the rule on the recorded markets of ../shared: every figure of docs/economics.md
 	@$(BIN)/python -m benchmarks.economics

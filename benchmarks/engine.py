@@ -1,7 +1,6 @@
 """Our preview beside the real engine's, on the same stack in the same run; no cloud and no network on either side."""
 
 import cProfile
-import json
 import os
 import pstats
 import subprocess
@@ -10,10 +9,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any, Final
 
-from benchmarks.measure import Times, machine, times
+from benchmarks.measure import machine, times
 from benchmarks.pages import between, table
+from spotproof.preview.preview import preview_stack
 from spotproof.preview.project import load_project
 from spotproof.preview.run import capture
 from tests.engine.driver import Engine, Stack
@@ -37,23 +38,25 @@ def main() -> None:
     if not (TOOLS / "bin" / "pulumi").is_file():
         print(NOT_RUN)
         return
-    with tempfile.TemporaryDirectory() as folder, served(StandIn()) as providers:
-        text = _measured(Engine(TOOLS, Path(folder), StandIn(), providers))
+    standin = StandIn()
+    with tempfile.TemporaryDirectory() as folder, served(standin) as providers:
+        text = _measured(Engine(TOOLS, Path(folder), standin, providers))
     between(PAGE, text, "engine")
     print(text)
 
 
 def _measured(engine: Engine) -> str:
-    from spotproof.preview.preview import preview_stack  # noqa: PLC0415  # policies and prices, which one run needs not
-
     project = load_project(ROOT)
     target = project.target(STACK)
     stack = engine.stack(STACK, settings_of(STACK))
-    once = lambda: capture(project.program, target)  # noqa: E731
+
+    def once() -> object:
+        return capture(project.program, target)
+
     ours, complete = times(once), times(lambda: preview_stack(project.program, target, checks=CHECKS), runs=5)
     inline = times(lambda: _well(stack), runs=5)
-    ours_whole = times(lambda: _command([COMMAND, "preview", STACK], ROOT, {}), runs=5)
-    unknown_only = times(lambda: _command([COMMAND, "preview", STACK, "--mode", "unknown"], ROOT, {}), runs=5)
+    ours_whole = times(_ours_whole, runs=5)
+    unknown_only = times(lambda: _ours_whole("--mode", "unknown"), runs=5)
     theirs = times(lambda: _pulumi(engine, stack), runs=5)
     packed = times(lambda: _pulumi(engine, stack, "--policy-pack", "policies"), runs=3)
     rows = [
@@ -68,8 +71,19 @@ def _measured(engine: Engine) -> str:
         [(what, str(mine), str(its), f"{its.median / mine.median:.1f}", wanted) for what, mine, its, wanted in rows],
     )
     head = f"{STACK} on {machine()}; median (fastest to slowest)."
-    own, its = _profile(once), _profile(lambda: _well(stack))
-    return f"{head}\n\n{figures}\n\n{_where(own, 'ours, warm')}\n\n{_where(its, 'the engine, warm: the part in Python')}"
+    split = table(
+        ("processor time of one run", "on the clock", "in this process", "in processes it starts"),
+        [
+            _split("ours, warm: the program and our monitor are this process", once),
+            _split(
+                "the engine, warm: the program and the stand-in are this process, `pulumi` another",
+                lambda: _well(stack),
+            ),
+            _split("`spotproof preview`", _ours_whole),
+            _split("`pulumi preview`: the stand-in is this process", lambda: _pulumi(engine, stack)),
+        ],
+    )
+    return f"{head}\n\n{figures}\n\n{split}\n\n{_profile(once)}"
 
 
 def _well(stack: Stack) -> None:
@@ -82,36 +96,45 @@ def _pulumi(engine: Engine, stack: Stack, *more: str) -> None:
     assert status == 0, printed
 
 
-def _command(command: list[str], folder: Path, environment: dict[str, str]) -> None:
-    subprocess.run(command, check=True, capture_output=True, cwd=folder, env={**os.environ, **environment})
+def _ours_whole(*more: str) -> None:
+    subprocess.run([COMMAND, "preview", STACK, *more], check=True, capture_output=True, cwd=ROOT)
 
 
-class _Profile:
-    """Seconds of one call on the clock, and by what they were spent on in the calling thread."""
-
-    def __init__(self, run: Callable[[], object]) -> None:
-        profiler = cProfile.Profile()
-        started, used = time.perf_counter(), time.process_time()
-        profiler.runcall(run)
-        self.seconds = time.perf_counter() - started
-        self.used = time.process_time() - used
-        self.parts = _by_part(vars(pstats.Stats(profiler))["stats"])
+def _spent(run: Callable[[], object]) -> tuple[float, float, float]:
+    """Seconds on the clock of a call, and of processor time in this process and in those it started."""
+    started, own, others = time.perf_counter(), time.process_time(), getrusage(RUSAGE_CHILDREN)
+    run()
+    after = getrusage(RUSAGE_CHILDREN)
+    children = after.ru_utime + after.ru_stime - others.ru_utime - others.ru_stime
+    return time.perf_counter() - started, time.process_time() - own, children
 
 
-def _profile(run: Callable[[], object]) -> _Profile:
-    return _Profile(run)
+def _split(name: str, run: Callable[[], object]) -> tuple[str, float, float, float]:
+    return (name, *_spent(run))
+
+
+def _profile(run: Callable[[], object]) -> str:
+    """Where our own run goes, by package."""
+    profiler = cProfile.Profile()
+    started = time.perf_counter()
+    profiler.runcall(run)
+    total = time.perf_counter() - started
+    found = _by_part(vars(pstats.Stats(profiler))["stats"])
+    lines = [(part, seconds, f"{100 * seconds / total:.0f} %") for part, seconds in found]
+    head = f"Where one run of ours goes ({total:.2f} s under the profiler):"
+    return f"{head}\n\n{table(('part', 'own seconds', 'share'), lines)}"
 
 
 def _by_part(stats: dict[tuple[str, int, str], Any]) -> list[tuple[str, float]]:
     """Own seconds by package, the largest first."""
     found: dict[str, float] = {}
-    for (file, _, function), spent in stats.items():
-        part = _part(file, function)
+    for (file, _, _), spent in stats.items():
+        part = _part(file)
         found[part] = found.get(part, 0.0) + spent[2]
     return sorted(found.items(), key=lambda item: -item[1])[:_TOP]
 
 
-def _part(file: str, function: str) -> str:
+def _part(file: str) -> str:
     parts = Path(file).parts
     if "site-packages" in parts:
         return parts[parts.index("site-packages") + 1]
@@ -119,12 +142,6 @@ def _part(file: str, function: str) -> str:
         if ours in parts:
             return "/".join(parts[parts.index(ours) :][:2]).removesuffix(".py")
     return f"Python's {Path(file).stem}" if file.endswith(".py") else "built-in functions"
-
-
-def _where(profile: _Profile, name: str) -> str:
-    lines = [(part, seconds, f"{100 * seconds / profile.seconds:.0f} %") for part, seconds in profile.parts]
-    head = f"Where the time goes, {name} ({profile.seconds:.2f} s under the profiler, {profile.used:.2f} s of it used by this process):"
-    return f"{head}\n\n" + table(("part", "own seconds", "share"), lines)
 
 
 if __name__ == "__main__":
