@@ -1,8 +1,10 @@
 """A control plane that is there for as long as a `with` block: real Kubernetes, on this machine's loopback address."""
 
+import concurrent.futures
 import random
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +17,7 @@ from typing import Any, Final, Self
 from spotproof.rehearsal.certificates import Certificates
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
-from spotproof.rehearsal.kube import Kube, Refused
+from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
 from spotproof.rehearsal.parts import Part, Site
@@ -76,6 +78,7 @@ class ControlPlane:
         self._instance_types = instance_types
         self._dashboard = dashboard
         self._keep_logs = keep_logs
+        self._given_up = threading.Event()
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -96,6 +99,7 @@ class ControlPlane:
                 self._instance_types,
                 self._dashboard,
             )
+            stack.callback(self.site.close)
             stack.push(self._logs_kept)
             self._start()
             self._stack = stack.pop_all()
@@ -177,38 +181,66 @@ class ControlPlane:
         yield from (part for which, part in OPERATORS.items() if which in self.parts)
 
     def _start(self) -> None:
-        started, waiting = time.monotonic(), dict[str, Future[None]]()
+        started, futures = time.monotonic(), dict[str, Future[None]]()
         table = list(self._table())
         with ThreadPoolExecutor(len(table), thread_name_prefix="start") as pool:
-            for part in table:  # a part stands after those it needs, so no thread waits for one that has none
-                waiting[part.name] = pool.submit(self._bring_up, part, [waiting[name] for name in part.needs], started)
-        for future in waiting.values():
-            future.result()
+            try:
+                for part in table:  # a part stands after those it needs, and each has a thread
+                    needed = [futures[name] for name in part.needs]
+                    futures[part.name] = pool.submit(self._bring_up, part, needed, started)
+                for future in concurrent.futures.wait(futures.values(), return_when="FIRST_EXCEPTION").done:
+                    future.result()
+                self._all_run()
+            except BaseException:  # one that failed, or Ctrl-C: the others need not come up any more
+                self._given_up.set()
+                raise
+
+    def _all_run(self) -> None:
+        """Seen once more: somebody else's server on a port may have answered for a part that could not have it."""
+        try:
+            self.check()
+        except ProcessEnded as ended:
+            raise NotStarted(str(ended)) from ended
 
     def _bring_up(self, part: Part, needed: Iterable[Future[None]], started: float) -> None:
         for future in needed:
             future.result()
-        part.before(self.site)
-        for _ in range(PORT_TRIES):
+        try:
+            part.before(self.site)
+            self._run(part)
+            part.after(self.site)
+        except (NotSeen, ProcessEnded, Refused, Unreachable) as error:
+            raise NotStarted(self._why(part, error)) from error
+        self.ready_seconds[part.name] = time.monotonic() - started
+
+    def _run(self, part: Part) -> None:
+        """Start it and see it ready, on other ports where one of its own was taken meanwhile."""
+        for tries_left in reversed(range(PORT_TRIES)):
             command = part.command(self.site)
             self._processes.start(part.name, command.argv, command.environ)
             try:
                 wait(lambda: self._ready(part), f"{part.name} to be ready", READY_SECONDS, patient=(Refused,))
-            except ProcessEnded as ended:
-                if TAKEN not in self._processes.log(part.name).read_text(encoding="utf-8", errors="replace"):
-                    raise NotStarted(str(ended)) from ended
-                self._processes.log(part.name).unlink()
+            except ProcessEnded:
+                log = self._processes.log(part.name)
+                if not tries_left or TAKEN not in log.read_text(encoding="utf-8", errors="replace"):
+                    raise
+                log.unlink()
                 self.site.ports.renew(*part.ports)
-                continue
-            except NotSeen as missed:
-                raise NotStarted(f"{missed}; the end of its log:\n{self._processes.tail(part.name)}") from missed
-            part.after(self.site)
-            self.ready_seconds[part.name] = time.monotonic() - started
-            return
-        raise NotStarted(f"{part.name} found its ports taken {PORT_TRIES} times:\n{self._processes.tail(part.name)}")
+            else:
+                return
+
+    def _why(self, part: Part, error: Exception) -> str:
+        """A part that ended explains what others see of it."""
+        try:
+            self.check()
+        except ProcessEnded as ended:
+            return str(ended)
+        return f"{part.name} did not start: {error}; the end of its log:\n{self._processes.tail(part.name)}"
 
     def _ready(self, part: Part) -> bool:
         self._processes.check(part.name)
+        if self._given_up.is_set():
+            raise NotStarted(f"{part.name} was given up with the others")
         return part.ready(self.site)
 
     def _logs_kept(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Final
 
 from spotproof.rehearsal.certificates import LOOPBACK
-from spotproof.rehearsal.parts import ADMINISTRATORS, PROBE_SECONDS, Command, Part, Site
+from spotproof.rehearsal.parts import PROBE_SECONDS, Command, Part, Site
+from spotproof.rehearsal.roles import ROLES, grant
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 SERVICE_RANGE: Final = "10.96.0.0/16"
 NEVER_DIALLED: Final = "http://localhost:2379"
 """etcd insists on a host and port to advertise; a member without others and clients that know its socket need none."""
+SOCKET_CHARACTERS: Final = 103 + len("unix://")
+"""Of a socket's path: sockaddr_un has 104 bytes on macOS and 108 on Linux, the last one a zero."""
 NODE_LEASE_SECONDS: Final = 40
 """As kubelets keep them."""
 
@@ -21,6 +24,8 @@ def etcd(site: Site) -> Command:
     Nothing is synced to disk: what it holds is thrown away with the folder.
     """
     client, peer = _socket(site, "etcd"), _socket(site, "etcd-peer")
+    if len(peer) > SOCKET_CHARACTERS:
+        raise ValueError(f"{site.folder} is too long a name for sockets below it: set TMPDIR to a shorter one")
     return Command(
         (
             str(site.tools.bin("etcd")),
@@ -104,11 +109,11 @@ def scheduler(site: Site) -> Command:
 
 
 def kwok(site: Site) -> Command:
-    """Our stages, for every node there is; as an administrator, since it writes the status of every node and pod."""
+    """Our stages, for every node there is."""
     return Command(
         (
             str(site.tools.bin("kwok")),
-            f"--kubeconfig={site.kubeconfig('system:kwok', (ADMINISTRATORS,))}",
+            f"--kubeconfig={site.kubeconfig('system:kwok')}",
             f"--config={STAGES}",
             "--manage-all-nodes=true",
             f"--node-lease-duration-seconds={NODE_LEASE_SECONDS}",
@@ -160,5 +165,12 @@ CORE: Final = (
         scheduler,
         lambda site: site.answers("kube-scheduler", "/readyz"),
     ),
-    Part("kwok", ("kube-apiserver",), ("kwok",), kwok, lambda site: site.answers("kwok", "/healthz", tls=False)),
+    Part(
+        "kwok",
+        ("kube-apiserver",),
+        ("kwok",),
+        kwok,
+        lambda site: site.answers("kwok", "/healthz", tls=False),
+        lambda site: grant(site, "kwok", ROLES / "kwok.yaml"),
+    ),
 )
