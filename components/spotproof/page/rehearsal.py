@@ -124,12 +124,12 @@ def _moments(document: Document) -> Sequence[Block]:
     if not document["moments"]:
         return [Prose(["Nothing happened."])]
     columns = [Column("Moment"), Column("What happened", long=True)]
-    rows = [Row([f"{place}: {_when(each)}", _told(each)]) for place, each in enumerate(document["moments"], 1)]
+    rows = [Row([f"{place}:{NBSP}{_when(each)}", _told(each)]) for place, each in enumerate(document["moments"], 1)]
     return [Table("From the submission to the end", columns, rows)]
 
 
 def _when(moment: Document) -> str:
-    end = "" if moment["until"] is None else f" to {number(moment['until'], 1)}"
+    end = "" if moment["until"] is None else f"{NBSP}to{NBSP}{number(moment['until'], 1)}"
     return f"{number(moment['at'], 1)}{end}{NBSP}s"
 
 
@@ -142,7 +142,9 @@ def _rule(document: Document) -> Sequence[Block]:
     rule = document["rule"]
     if rule is None:
         return [Prose(["The job names no fallback policy, so no rule would move it."])]
-    blocks: list[Block] = [Prose([f"{_capital(rule['tolerance'])}.", *([rule["outlook"]] if rule["outlook"] else [])])]
+    blocks: list[Block] = [
+        Prose([f"Policy {document['policy']}: {rule['tolerance']}.", *([rule["outlook"]] if rule["outlook"] else [])])
+    ]
     if rule["steps"]:
         columns = [Column("After"), Column("To"), Column("Why", long=True)]
         rows = [Row([each["after"], each["to"], f"{_capital(each['reason'])}."]) for each in rule["steps"]]

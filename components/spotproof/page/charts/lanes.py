@@ -83,7 +83,9 @@ class Lanes:
     def draw(self, width: int) -> Markup:
         """The picture, `width` units wide."""
         wide = width >= WIDE
-        column = name_column([text for lane in self.lanes for text in (lane.name, lane.note)], width) if wide else 0
+        column = (
+            name_column([text for lane in self.lanes for text in (lane.name, lane.note)] or [""], width) if wide else 0
+        )
         x = Scale(0, max(self.seconds, 1.0) / _HOUR, column + 16 if wide else 6, width - 14)
         root = picture(width, 0, self.title, self.description)
         above = legend(root, self._keys(), width, 0) + 2 * LINE
