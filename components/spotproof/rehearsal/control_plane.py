@@ -1,0 +1,216 @@
+"""A control plane that is there for as long as a `with` block: real Kubernetes, on this machine's loopback address."""
+
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from enum import Flag, auto
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from spotproof.rehearsal.certificates import Certificates
+from spotproof.rehearsal.core import CORE
+from spotproof.rehearsal.dashboard import Dashboard
+from spotproof.rehearsal.kube import Kube, Refused
+from spotproof.rehearsal.market import Market
+from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
+from spotproof.rehearsal.parts import Part, Site
+from spotproof.rehearsal.ports import TAKEN, Ports
+from spotproof.rehearsal.processes import ProcessEnded, Processes
+from spotproof.rehearsal.tools import Tools
+from spotproof.rehearsal.waiting import NotSeen, wait
+
+READY_SECONDS: Final = 120
+"""For one part. Warm they all take under 10 s together; cold, on a machine busy with other builds, ten times that."""
+PORT_TRIES: Final = 5
+
+
+class Parts(Flag):
+    """What runs beside Kubernetes itself."""
+
+    CORE = 0
+    JOBSET = auto()
+    KUBERAY = auto()
+    KARPENTER = auto()
+    ALL = JOBSET | KUBERAY | KARPENTER
+
+
+OPERATORS: Final[Mapping[Parts, Part]] = {Parts.JOBSET: JOBSET, Parts.KUBERAY: KUBERAY, Parts.KARPENTER: KARPENTER}
+
+
+class NotStarted(Exception):  # noqa: N818  # the name is the sentence
+    """A part of the control plane died or was not ready in time; the text has the last lines of its log."""
+
+
+class ControlPlane:
+    """A control plane, from `with` to its end.
+
+    Args:
+        tools: what `make tools` built.
+        parts: what runs beside Kubernetes itself.
+        instance_types: what Karpenter can make, as the JSON of its kwok provider; its own 144 where there are none.
+        dashboard: answers KubeRay in place of Ray; one of its own where none is given, closed with it.
+        keep_logs: a folder into which the logs go where the block ends by an exception or nothing could be started.
+
+    Raises:
+        NotStarted: on entry; nothing is left running.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        parts: Parts = Parts.CORE,
+        *,
+        instance_types: Sequence[Mapping[str, Any]] = (),
+        dashboard: Dashboard | None = None,
+        keep_logs: Path | None = None,
+    ) -> None:
+        self.parts = parts
+        self.ready_seconds: dict[str, float] = {}
+        """Of every part, from the start of the first to its own readiness."""
+        self._tools = tools
+        self._instance_types = instance_types
+        self._dashboard = dashboard
+        self._keep_logs = keep_logs
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start it all; when this returns every part does its work."""
+        with ExitStack() as stack:
+            # resolved, since macOS' is a link and etcd's sockets are named by it
+            self.folder = Path(tempfile.mkdtemp(prefix="spotproof-")).resolve()
+            stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self._processes = Processes(self.folder)
+            stack.callback(self._processes.close)
+            if Parts.KUBERAY in self.parts and self._dashboard is None:
+                self._dashboard = stack.enter_context(Dashboard())
+            self.site = Site(
+                self.folder,
+                self._tools,
+                Certificates(self.folder / "certificates"),
+                Ports(random.SystemRandom()),
+                self._instance_types,
+                self._dashboard,
+            )
+            stack.push(self._logs_kept)
+            self._start()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop it all; neither a process nor a port nor a file is left."""
+        self._stack.__exit__(kind, error, trace)
+
+    @property
+    def address(self) -> str:
+        """The API server's."""
+        return self.site.address
+
+    @property
+    def kube(self) -> Kube:
+        """The API server as an administrator sees it."""
+        return self.site.kube
+
+    @property
+    def kubeconfig(self) -> Path:
+        """An administrator's."""
+        return self.site.kubeconfig("rehearsal-admin", ("system:masters",))
+
+    @property
+    def logs(self) -> Path:
+        """One log a process."""
+        return self._processes.logs
+
+    @property
+    def market(self) -> Market:
+        """What Karpenter can have of its cloud."""
+        return self.site.market
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """What KubeRay is told of its jobs.
+
+        Raises:
+            ValueError: KubeRay is not one of the parts.
+        """
+        if self._dashboard is None:
+            raise ValueError("this control plane was started without Parts.KUBERAY, so it has no dashboard")
+        return self._dashboard
+
+    def as_user(self, name: str, groups: Iterable[str] = ()) -> Kube:
+        """The API server as this user sees it, with a client certificate made now."""
+        return self.site.kube_of(name, groups)
+
+    def kubeconfig_for(self, name: str, groups: Iterable[str] = ()) -> Path:
+        """A kubeconfig of this user, that needs no other file; it is gone with the control plane."""
+        return self.site.kubeconfig(name, groups)
+
+    def pids(self) -> dict[str, int]:
+        """The process numbers of what runs now."""
+        return self._processes.pids()
+
+    def tail(self, name: str, lines: int = 15) -> str:
+        """The last lines of a part's log."""
+        return self._processes.tail(name, lines)
+
+    def check(self) -> None:
+        """Nothing where every part runs.
+
+        Raises:
+            ProcessEnded: one of them has ended.
+        """
+        for part in self._table():
+            self._processes.check(part.name)
+
+    def save_logs(self, into: Path) -> Path:
+        """Copy the logs as they are now into a folder that stays."""
+        return shutil.copytree(self.logs, into, dirs_exist_ok=True)
+
+    def _table(self) -> Iterator[Part]:
+        yield from CORE
+        yield from (part for which, part in OPERATORS.items() if which in self.parts)
+
+    def _start(self) -> None:
+        started, waiting = time.monotonic(), dict[str, Future[None]]()
+        table = list(self._table())
+        with ThreadPoolExecutor(len(table), thread_name_prefix="start") as pool:
+            for part in table:  # a part stands after those it needs, so no thread waits for one that has none
+                waiting[part.name] = pool.submit(self._bring_up, part, [waiting[name] for name in part.needs], started)
+        for future in waiting.values():
+            future.result()
+
+    def _bring_up(self, part: Part, needed: Iterable[Future[None]], started: float) -> None:
+        for future in needed:
+            future.result()
+        part.before(self.site)
+        for _ in range(PORT_TRIES):
+            command = part.command(self.site)
+            self._processes.start(part.name, command.argv, command.environ)
+            try:
+                wait(lambda: self._ready(part), f"{part.name} to be ready", READY_SECONDS, patient=(Refused,))
+            except ProcessEnded as ended:
+                if TAKEN not in self._processes.log(part.name).read_text(encoding="utf-8", errors="replace"):
+                    raise NotStarted(str(ended)) from ended
+                self._processes.log(part.name).unlink()
+                self.site.ports.renew(*part.ports)
+                continue
+            except NotSeen as missed:
+                raise NotStarted(f"{missed}; the end of its log:\n{self._processes.tail(part.name)}") from missed
+            part.after(self.site)
+            self.ready_seconds[part.name] = time.monotonic() - started
+            return
+        raise NotStarted(f"{part.name} found its ports taken {PORT_TRIES} times:\n{self._processes.tail(part.name)}")
+
+    def _ready(self, part: Part) -> bool:
+        self._processes.check(part.name)
+        return part.ready(self.site)
+
+    def _logs_kept(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._keep_logs is not None:
+            self.save_logs(self._keep_logs)
