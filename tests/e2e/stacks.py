@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from spotproof.preview.model import Resource
 from spotproof.preview.project import load_project
 from spotproof.preview.run import capture
 from spotproof.rehearsal.kube import Applied, Kube
@@ -27,11 +28,17 @@ def environment_of(stack: str) -> Environment:
 
 
 @cache
-def objects_of(stack: str) -> tuple[Object, ...]:
-    """Every object that a stack's program registers, in the order in which it could be made; values are known."""
+def resources_of(stack: str) -> tuple[Resource, ...]:
+    """Every resource that a stack's program registers, with values that are known."""
     project = load_project(ROOT)
-    resources = capture(project.program, project.target(stack), "known").resources
-    found = [_hyphens(one.inputs) for one in resources if one.type.startswith(KUBERNETES) and one.type != RELEASE]
+    return capture(project.program, project.target(stack), "known").resources
+
+
+@cache
+def objects_of(stack: str) -> tuple[Object, ...]:
+    """Every Kubernetes object that a stack's program registers, in an order in which they can be made."""
+    made = [one for one in resources_of(stack) if one.type.startswith(KUBERNETES) and one.type != RELEASE]
+    found = [_hyphens(one.inputs) for one in made]
     return tuple(sorted(found, key=lambda one: (EARLY.get(one["kind"], 9), one["metadata"]["name"])))
 
 

@@ -19,9 +19,11 @@ BROUGHT_BY_THE_CLOUD = frozenset({"gcp"})
 
 def admitted(pod: Pod, env: Environment) -> Pod:
     """The pod as it is stored: with the tolerations that the cluster adds."""
-    added = [*_from_policies(pod, env), *_from_the_cloud(pod, env)]
-    carried = list(pod.get("tolerations") or [])
-    return {**pod, "tolerations": [*carried, *(one for one in added if one not in carried)]}
+    tolerations = list(pod.get("tolerations") or [])
+    for one in (*_from_policies(pod, env), *_from_the_cloud(pod, env)):
+        if one not in tolerations:
+            tolerations.append(one)
+    return {**pod, "tolerations": tolerations}
 
 
 def _from_policies(pod: Pod, env: Environment) -> Iterator[Mapping[str, str]]:
