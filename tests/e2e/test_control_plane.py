@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane, NotStarted, Parts
-from spotproof.rehearsal.kube import Kube, Refused
+from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.tools import Tools
 from tests.e2e.kit import ANNOTATION, condition, in_phase, knobs, node, pod, pod_spec
@@ -288,7 +288,7 @@ def test_two_control_planes_know_nothing_of_each_other(
     second.check()
     assert not plane.site.ports.taken() & second.site.ports.taken()
     assert second.kube.find("v1", "Namespace", namespace) is None
-    with pytest.raises(Exception, match=r"certificate verify failed"):
+    with pytest.raises(Unreachable, match=r"certificate verify failed"):
         Kube(second.address, plane.site.certificates.authority, *_certificate(plane)).version()
 
 
@@ -299,13 +299,7 @@ def test_a_part_that_ends_is_named_with_the_end_of_its_log(second: ControlPlane)
 
 
 def test_a_part_that_cannot_start_is_named_and_nothing_is_left(tools: Tools, tmp_path: Path) -> None:
-    broken = Tools(tmp_path / "tools")
-    (broken.folder / "bin").mkdir(parents=True)
-    for each in (tools.folder / "bin").iterdir():
-        broken.bin(each.name).symlink_to(each)
-    broken.bin("kube-scheduler").unlink()
-    broken.bin("kube-scheduler").write_text("#!/bin/sh\necho no such thing as a scheduler >&2\nexit 3\n", "utf-8")
-    broken.bin("kube-scheduler").chmod(0o755)
+    broken = _with_scheduler(tools, tmp_path / "tools", "echo no such thing as a scheduler >&2; exit 3")
     plane = ControlPlane(broken, keep_logs=tmp_path / "logs")
     with (
         pytest.raises(NotStarted, match=r"kube-scheduler ended with code 3; .*\n  no such thing as a scheduler"),
@@ -314,6 +308,18 @@ def test_a_part_that_cannot_start_is_named_and_nothing_is_left(tools: Tools, tmp
         pass
     assert not plane.folder.exists()
     assert "no such thing" in (tmp_path / "logs" / "kube-scheduler.log").read_text("utf-8")
+
+
+def test_a_part_whose_port_was_taken_is_started_on_another_one(tools: Tools, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    refused = (
+        f"echo $* >> {seen}; [ $(wc -l < {seen}) = 1 ] && {{ echo listen: bind: address already in use; exit 1; }}"
+    )
+    begins = f"{refused}; exec {tools.bin('hyper')} kube-scheduler $*"
+    with ControlPlane(_with_scheduler(tools, tmp_path / "tools", begins)) as plane:
+        ports = [re.findall(r"--secure-port=(\d+)", line) for line in seen.read_text("utf-8").splitlines()]
+        assert ports[0] != ports[1] == [str(plane.site.ports["kube-scheduler"])]
+        plane.check()
 
 
 def test_nothing_is_left_when_the_owner_is_killed(tools: Tools) -> None:
@@ -333,6 +339,19 @@ def test_no_part_was_ever_forbidden_anything(plane: ControlPlane) -> None:
     said = {path.name: path.read_text("utf-8", "replace") for path in plane.logs.glob("*.log")}
     assert len(said) == len(plane.pids())
     assert [name for name, text in said.items() if re.search(r'User \\?"system:[^"]+" cannot', text)] == []
+
+
+def _with_scheduler(tools: Tools, folder: Path, program: str) -> Tools:
+    """The tools with a shell program in place of the scheduler."""
+    (folder / "bin").mkdir(parents=True)
+    for each in (tools.folder / "bin").iterdir():
+        (folder / "bin" / each.name).symlink_to(each)
+    (folder / "share").symlink_to(tools.folder / "share")
+    scheduler = folder / "bin" / "kube-scheduler"
+    scheduler.unlink()
+    scheduler.write_text(f"#!/bin/sh\n{program}\n", "utf-8")
+    scheduler.chmod(0o755)
+    return Tools(folder)
 
 
 def _all(found: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
