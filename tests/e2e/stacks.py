@@ -38,7 +38,7 @@ def resources_of(stack: str) -> tuple[Resource, ...]:
 def objects_of(stack: str) -> tuple[Object, ...]:
     """Every Kubernetes object that a stack's program registers, in an order in which they can be made."""
     made = [one for one in resources_of(stack) if one.type.startswith(KUBERNETES) and one.type != RELEASE]
-    found = [_hyphens(one.inputs) for one in made]
+    found = [hyphens(one.inputs) for one in made]
     return tuple(sorted(found, key=lambda one: (EARLY.get(one["kind"], 9), one["metadata"]["name"])))
 
 
@@ -50,11 +50,11 @@ def is_of(thing: Mapping[str, Any], *groups: str) -> bool:
     return thing["apiVersion"].partition("/")[0] in groups
 
 
-def _hyphens(value: Any) -> Any:
+def hyphens(value: Any) -> Any:
     """An object as the provider sends it: the SDK's types spell a schema's extensions with underscores."""
     if isinstance(value, Mapping):
-        return {key.replace("_", "-") if EXTENSION.match(key) else key: _hyphens(part) for key, part in value.items()}
-    return [_hyphens(part) for part in value] if isinstance(value, list) else value
+        return {key.replace("_", "-") if EXTENSION.match(key) else key: hyphens(part) for key, part in value.items()}
+    return [hyphens(part) for part in value] if isinstance(value, list) else value
 
 
 def make(kube: Kube, objects: Iterable[Object]) -> list[Applied]:

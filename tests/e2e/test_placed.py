@@ -5,8 +5,7 @@ it is created as it is, and lands on one of the pools that the table names, or w
 """
 
 import json
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -20,13 +19,14 @@ from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.kube import Kube
 from spotproof.settings.environment import Workspace
 from tests.e2e.kit import condition
+from tests.e2e.nodes import brought_up, claim
 from tests.e2e.pods import in_order, pod_of, tolerations_of
 from tests.e2e.stacks import Object, environment_of, is_of, make, objects_of, resources_of
 from tests.portability.admission import admitted
 from tests.portability.documents import DOCUMENTS, OPERATORS, raw_pod
 from tests.portability.landing import Stack, pool_of
-from tests.portability.nodes import ZONE, nodes_of
-from tests.portability.scheduler import Node, Pod, reasons_against
+from tests.portability.nodes import nodes_of
+from tests.portability.scheduler import Pod, reasons_against
 from tests.portability.test_rendered_jobs import rendered
 from tests.stacks.runs import STACKS
 from tests.unit.manifests.jobs import pod_templates
@@ -100,44 +100,6 @@ def _all_cases(here: Stack) -> Iterator[Case]:
             yield Case(f"policy {policy.name} on {tier.pool}", moved, worker["metadata"]["labels"])
 
 
-def real(node: Node) -> Object:
-    """The node for kwok to run; its zone is what every cloud writes and only some programs know."""
-    size = {
-        **{key: str(int(amount)) for key, amount in node.allocatable.items()},
-        "cpu": f"{int(node.allocatable['cpu'] * 1000)}m",
-        "pods": "110",
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": node.name, "labels": {ZONE: "zone-a", **node.labels, "kubernetes.io/hostname": node.name}},
-        "spec": {"taints": [dict(taint) for taint in node.taints]},
-        "status": {"allocatable": size, "capacity": size},
-    }
-
-
-@contextmanager
-def brought_up(kube: Kube, nodes: tuple[Node, ...]) -> Generator[None]:
-    """Nodes that are there within the block, each Ready and with its own taints only."""
-    for node in nodes:
-        kube.create(real(node))
-    try:
-        for node in nodes:
-            kube.wait(partial(_settled, kube, node), f"{node.name} to be Ready", SECONDS)
-        yield
-    finally:
-        for node in nodes:
-            kube.delete("v1", "Node", node.name)
-
-
-def _settled(kube: Kube, node: Node) -> bool:
-    found = kube.get("v1", "Node", node.name)
-    own = sorted(taint["key"] for taint in node.taints)
-    return condition(found, "Ready").get("status") == "True" and own == sorted(
-        taint["key"] for taint in found["spec"].get("taints", [])
-    )
-
-
 @pytest.fixture(scope="module", params=STACKS)
 def here(request: pytest.FixtureRequest, plane: ControlPlane) -> Iterator[Stack]:
     """A stack whose nodes, workspace and policies are there, and no other's."""
@@ -148,31 +110,13 @@ def here(request: pytest.FixtureRequest, plane: ControlPlane) -> Iterator[Stack]
         [
             *workspace(Workspace(namespace=HOME)),
             *policies,
-            *_claim(checkpoint_store(found.name, found.env).volume_claim),
+            *claim(checkpoint_store(found.name, found.env).volume_claim),
         ],
     )
     for case in cases(found.name):
         kube.wait(partial(_admitted, kube, case, found), f"{found.name}'s policies to look at {case.words}", SECONDS)
     with brought_up(kube, found.nodes):
         yield found
-
-
-def _claim(name: str | None) -> list[Object]:
-    """A volume of the laptop and a claim that has it, where checkpoints are kept on one."""
-    if name is None:
-        return []
-    size = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
-    volume = {"capacity": {"storage": "1Gi"}, "hostPath": {"path": "/checkpoints"}, **size}
-    claim = {"resources": {"requests": {"storage": "1Gi"}}, "volumeName": name, **size}
-    return [
-        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": volume},
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": name, "namespace": HOME},
-            "spec": claim,
-        },
-    ]
 
 
 def _admitted(kube: Kube, case: Case, here: Stack) -> bool:
