@@ -1,4 +1,4 @@
-"""The engine of `make tools`, and the life of each stack on it; without the engine nothing here runs, and one line says so."""
+"""The engine of `make tools`, and the life of each stack on it; without it nothing here runs, and one line says so."""
 
 import os
 from collections.abc import Generator
@@ -39,7 +39,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _stack_of(item: pytest.Item) -> str | None:
     if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path.is_relative_to(_HERE):
-        return item.callspec.params.get("life")
+        stack = item.callspec.params.get("life")
+        return stack if isinstance(stack, str) else None
     return None
 
 

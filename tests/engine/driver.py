@@ -2,8 +2,10 @@
 
 import gc
 import json
+import os
 import runpy
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +22,10 @@ from tests.stacks.runs import ROOT
 
 PROJECT: Final = "spotproof"
 PASSPHRASE: Final = "of-the-tests"  # noqa: S105  # encrypts a state that lives as long as a test
+
+
+EVERY_STEP_KEPT: Final = {"PULUMI_SKIP_CHECKPOINTS": "false"}
+"""The environment in which the state is written at every step, as people have it."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,7 @@ class Run:
         """Keep what one event tells."""
         if event.resource_pre_event:
             meta = event.resource_pre_event.metadata
-            op = meta.op.value if isinstance(meta.op, events.OpType) else str(meta.op)
-            self.steps.append(Step(op, meta.urn, tuple(sorted(meta.diffs or ()))))
+            self.steps.append(Step(events.OpType(meta.op).value, meta.urn, tuple(sorted(meta.diffs or ()))))
         if event.diagnostic_event and not event.diagnostic_event.ephemeral:
             self.said.append((event.diagnostic_event.severity, event.diagnostic_event.message))
         if event.policy_event:
@@ -100,6 +105,24 @@ class Engine:
             if not (folder / linked).exists():
                 (folder / linked).symlink_to(to)
         return folder
+
+    def start(self, arguments: Sequence[str], folder: Path, **environment: str) -> subprocess.Popen[str]:
+        """Start the command as people type it, in a project's folder; our language host runs the program."""
+        path = f"{self.tools / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        return subprocess.Popen(
+            [self.tools / "bin" / "pulumi", *arguments, "--non-interactive", "--color", "never"],
+            cwd=folder,
+            env={**os.environ, **self.environment, "PATH": path, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int, str]:
+        """Run a command to its end; exit status and what it printed."""
+        process = self.start(arguments, folder, **environment)
+        printed, _ = process.communicate()
+        return process.returncode, printed
 
     def stack(self, name: str, settings: Mapping[str, Any], program: Callable[[], None] | None = None) -> "Stack":
         """Make a stack that does not exist yet; `name` is the stack's in its URNs."""

@@ -50,9 +50,7 @@ def of_engine(plan: Mapping[str, Any], state: Sequence[Mapping[str, Any]], calls
     """
     given = {call.urn: call.inputs for call in calls if call.method in ("Check", "CheckConfig")}
     left = {str(one["urn"]): one for one in state}
-    return {
-        urn: _engine(urn, one, left.get(urn, {}), given.get(urn)) for urn, one in plan["resourcePlans"].items()
-    }
+    return {urn: _engine(urn, one, left.get(urn, {}), given.get(urn)) for urn, one in plan["resourcePlans"].items()}
 
 
 def of_ours(capture: Capture) -> dict[str, Seen]:
@@ -166,7 +164,9 @@ def _alias(urn: str, goal: Mapping[str, Any], alias: Mapping[str, Any]) -> str:
     above = parent.split("::")[2] if parent else ""
     token = alias["Type"] or goal["type"]
     chain = token if above in ("", STACK_TYPE) else f"{above}${token}"
-    return f"urn:pulumi:{alias['Stack'] or stack}::{alias['Project'] or project}::{chain}::{alias['Name'] or goal['name']}"
+    return (
+        f"urn:pulumi:{alias['Stack'] or stack}::{alias['Project'] or project}::{chain}::{alias['Name'] or goal['name']}"
+    )
 
 
 def _apart(urn: str, path: str, engine: object, ours: object) -> Iterator[Difference]:

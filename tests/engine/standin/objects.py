@@ -48,13 +48,13 @@ class InMemory:
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str, str], Object] = {}
 
-    def apply(self, wanted: Object, *, dry_run: bool) -> Object:  # noqa: D102  # the protocol says it
+    def apply(self, wanted: Object, *, dry_run: bool) -> Object:
         if not dry_run:
             self.objects[key(wanted)] = wanted
         return wanted
 
-    def get(self, wanted: Object) -> Object | None:  # noqa: D102
+    def get(self, wanted: Object) -> Object | None:
         return self.objects.get(key(wanted))
 
-    def delete(self, wanted: Object) -> None:  # noqa: D102
+    def delete(self, wanted: Object) -> None:
         self.objects.pop(key(wanted), None)

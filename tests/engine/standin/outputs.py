@@ -7,23 +7,40 @@ outputs, and what reads them changes with it.
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Final
 
 from google.protobuf import json_format, struct_pb2
 
 from spotproof.preview import wire
 from spotproof.preview.echo import fitting, previewed
 from spotproof.preview.invented import invent
+from spotproof.preview.model import Secret
 
 Struct = struct_pb2.Struct
 
 
+_SDKS: Final = {"aws": "pulumi_aws", "azure-native": "pulumi_azure_native", "gcp": "pulumi_gcp"}
+
+
+@cache
+def _load(token: str) -> None:
+    """Import the SDK's class: the program may run in another process, and shapes are found among loaded classes."""
+    package, module, kind = token.split(":")
+    if package in _SDKS:
+        getattr(getattr(import_module(_SDKS[package]), module.partition("/")[0]), kind, None)
+
+
 def at_preview(token: str, inputs: Struct) -> Struct:
     """Return what is known before anything is made."""
+    _load(token)
     return previewed(token, inputs)
 
 
 def made(urn: str, token: str, inputs: Struct) -> tuple[str, Struct]:
     """Return the id and all outputs of a new resource."""
+    _load(token)
     fit = fitting(token, inputs)
     identity, more = invent(_another(urn, inputs), token, wire.decode(fit))
     outputs = Struct()
@@ -34,6 +51,7 @@ def made(urn: str, token: str, inputs: Struct) -> tuple[str, Struct]:
 
 def changed(token: str, before: Struct, inputs: Struct) -> Struct:
     """Return the outputs of a resource that took new inputs and keeps everything the cloud chose."""
+    _load(token)
     fit = fitting(token, inputs)
     outputs = Struct()
     outputs.CopyFrom(fit)
@@ -57,7 +75,7 @@ def plain(value: object) -> object:
         case list():
             return [plain(item) for item in value]
         case _:
-            return plain(value.value) if isinstance(value, wire.Secret) else value
+            return plain(value.value) if isinstance(value, Secret) else value
 
 
 def _another(urn: str, inputs: Struct) -> str:

@@ -22,7 +22,10 @@ def program() -> None:
         "aks",
         resource_group_name="group",
         dns_prefix="prefix",
-        identity={"type": "UserAssigned", "user_assigned_identities": [IDENTITY]},
+        identity={
+            "type": azure.containerservice.ResourceIdentityType.USER_ASSIGNED,
+            "user_assigned_identities": [IDENTITY],
+        },
         oidc_issuer_profile={"enabled": True},
     )
     pulumi.export("issuer", aks.oidc_issuer_profile.apply(lambda profile: profile and profile.issuer_url))
