@@ -174,6 +174,10 @@ class Stack:
         """Preview again; the error says if there is any change."""
         return _run(lambda hear: self._stack.preview(on_event=hear, expect_no_changes=True))
 
+    def refresh(self) -> Run:
+        """Ask the providers how things are, and take it over; the error says if anything is other than the state."""
+        return _run(lambda hear: self._stack.refresh(on_event=hear, expect_no_changes=True, show_secrets=False))
+
     def preview_destroy(self) -> Run:
         """What `pulumi destroy` does first, before it deletes anything."""
         return _run(lambda hear: self._stack.destroy(on_event=hear, show_secrets=False, preview_only=True))
