@@ -19,9 +19,11 @@ BROUGHT_BY_THE_CLOUD = frozenset({"gcp"})
 
 def admitted(pod: Pod, env: Environment) -> Pod:
     """The pod as it is stored: with the tolerations that the cluster adds."""
-    added = [*_from_policies(pod, env), *_from_the_cloud(pod, env)]
-    carried = list(pod.get("tolerations") or [])
-    return {**pod, "tolerations": [*carried, *(one for one in added if one not in carried)]}
+    tolerations = list(pod.get("tolerations") or [])
+    for one in (*_from_policies(pod, env), *_from_the_cloud(pod, env)):
+        if one not in tolerations:
+            tolerations.append(one)
+    return {**pod, "tolerations": tolerations}
 
 
 def _from_policies(pod: Pod, env: Environment) -> Iterator[Mapping[str, str]]:
@@ -30,20 +32,36 @@ def _from_policies(pod: Pod, env: Environment) -> Iterator[Mapping[str, str]]:
         if manifest["kind"] != "MutatingAdmissionPolicy":
             continue
         variables = {each["name"]: each["expression"] for each in spec["variables"]}
-        spot = json.loads(variables["spot"]) if "spot" in variables else None
-        applies = GPU_RESOURCE in requests(pod) if spot is None else _selects(pod, spot)
-        if applies:
+        if _applies(variables, pod):
             yield from json.loads(variables["wanted"])
 
 
-def _selects(pod: Pod, spot: Mapping[str, list[str]]) -> bool:
+def _applies(variables: Mapping[str, str], pod: Pod) -> bool:
+    if "spot" in variables:
+        return _selects_any(pod, json.loads(variables["spot"]))
+    if "labels" in variables:
+        return _selects_all(pod, json.loads(variables["labels"]))
+    return GPU_RESOURCE in requests(pod)
+
+
+def _selects_any(pod: Pod, spot: Mapping[str, list[str]]) -> bool:
+    return any(values & set(spot.get(key, [])) for term in _terms(pod) for key, values in term)
+
+
+def _selects_all(pod: Pod, labels: Mapping[str, str]) -> bool:
+    return any(
+        all(any(key == k and v in values for key, values in term) for k, v in labels.items()) for term in _terms(pod)
+    )
+
+
+def _terms(pod: Pod) -> Iterator[list[tuple[str, set[str]]]]:
+    """The nodeSelector, then each required term: keys with the values that are asked for."""
     selector: Mapping[str, str] = pod.get("nodeSelector") or {}
+    yield [(key, {value}) for key, value in selector.items()]
     affinity: Any = pod.get("affinity") or {}
     required = affinity.get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", {})
-    expressions = [each for term in required.get("nodeSelectorTerms", []) for each in term.get("matchExpressions", [])]
-    return any(value in spot.get(key, []) for key, value in selector.items()) or any(
-        each["operator"] == "In" and set(each["values"]) & set(spot.get(each["key"], [])) for each in expressions
-    )
+    for term in required.get("nodeSelectorTerms", []):
+        yield [(e["key"], set(e["values"])) for e in term.get("matchExpressions", []) if e["operator"] == "In"]
 
 
 def _from_the_cloud(pod: Pod, env: Environment) -> Iterator[Mapping[str, str]]:

@@ -16,6 +16,7 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import alias_pb2, callback_pb2, engine_pb2, provider_pb2, resource_pb2, source_pb2
 
 from spotproof.preview import wire
+from spotproof.preview.echo import fitting, previewed
 from spotproof.preview.loop import BlockingCallError
 from spotproof.preview.model import (
     PROVIDER_TYPE_PREFIX,
@@ -248,18 +249,19 @@ class Monitor:
     def _answered(self, registered: _Registered, inputs: struct_pb2.Struct, *, custom: bool) -> _Answer:
         if not custom:
             return _Answer(registered.urn, "", inputs)
-        known = ""
-        outputs = inputs if self._echo else struct_pb2.Struct()
-        if self._invent is not None:
-            known, invented = self._invent(registered.urn, registered.request.type, wire.decode(inputs))
-            registered.id = known
-            # what is invented below an input is for the program; a policy judges the input as it was written
-            registered.invented = {key: value for key, value in invented.items() if key not in inputs.fields}
-            merged = struct_pb2.Struct()
-            merged.CopyFrom(outputs)
-            wire.merge(merged, wire.encode(invented))
-            outputs = merged
-        return _Answer(registered.urn, known, outputs)
+        token = registered.request.type
+        if self._invent is None:
+            return _Answer(registered.urn, "", previewed(token, inputs) if self._echo else struct_pb2.Struct())
+        fit = fitting(token, inputs) if self._echo else inputs
+        known, invented = self._invent(registered.urn, token, wire.decode(fit))
+        registered.id = known
+        # what is invented below an input is for the program; a policy judges the input as it was written
+        registered.invented = {key: value for key, value in invented.items() if key not in inputs.fields}
+        merged = struct_pb2.Struct()
+        if self._echo:
+            merged.CopyFrom(fit)
+        wire.merge(merged, wire.encode(invented))
+        return _Answer(registered.urn, known, merged)
 
     def _resource_state(self, urn: str) -> resource_pb2.ResourceInvokeResponse:
         registered = self._registered.get(urn)

@@ -43,6 +43,11 @@ def merge(into: struct_pb2.Struct, more: struct_pb2.Struct) -> None:
             into.fields[key].CopyFrom(value)
 
 
+def is_envelope(value: struct_pb2.Value) -> bool:
+    """Whether a value is one of Pulumi's own wrappings: a secret, an output, a resource, a file."""
+    return _SIGNATURE in value.struct_value.fields
+
+
 def json_like(value: object) -> object:
     """Return what YAML gave as JSON has it: keys are text, and a date is the text it was written as."""
     match value:

@@ -20,11 +20,13 @@ from spotproof.rehearsal.dashboard import Dashboard
 from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
-from spotproof.rehearsal.parts import Part, Site
+from spotproof.rehearsal.parts import NotStarted, Part, Site
 from spotproof.rehearsal.ports import TAKEN, Ports
 from spotproof.rehearsal.processes import ProcessEnded, Processes
 from spotproof.rehearsal.tools import Tools
 from spotproof.rehearsal.waiting import NotSeen, wait
+
+__all__ = ["OPERATORS", "ControlPlane", "NotStarted", "Parts"]
 
 READY_SECONDS: Final = 120
 """For one part. Warm they all take under 10 s together; cold, on a machine busy with other builds, ten times that."""
@@ -42,10 +44,6 @@ class Parts(Flag):
 
 
 OPERATORS: Final[Mapping[Parts, Part]] = {Parts.JOBSET: JOBSET, Parts.KUBERAY: KUBERAY, Parts.KARPENTER: KARPENTER}
-
-
-class NotStarted(Exception):  # noqa: N818  # the name is the sentence
-    """A part of the control plane died or was not ready in time; the text has the last lines of its log."""
 
 
 class ControlPlane:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from spotproof.rehearsal.certificates import LOOPBACK
-from spotproof.rehearsal.parts import PROBE_SECONDS, Command, Part, Site
+from spotproof.rehearsal.parts import PROBE_SECONDS, Command, NotStarted, Part, Site
 from spotproof.rehearsal.roles import ROLES, grant
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
@@ -25,7 +25,7 @@ def etcd(site: Site) -> Command:
     """
     client, peer = _socket(site, "etcd"), _socket(site, "etcd-peer")
     if len(peer) > SOCKET_CHARACTERS:
-        raise ValueError(f"{site.folder} is too long a name for sockets below it: set TMPDIR to a shorter one")
+        raise NotStarted(f"{site.folder} is too long a name for sockets below it: set TMPDIR to a shorter one")
     return Command(
         (
             str(site.tools.bin("etcd")),

@@ -12,7 +12,7 @@ from spotproof.rehearsal.certificates import Certificates
 from spotproof.rehearsal.control_plane import OPERATORS, ControlPlane, Parts
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
-from spotproof.rehearsal.parts import Part, Site
+from spotproof.rehearsal.parts import NotStarted, Part, Site
 from spotproof.rehearsal.ports import Ports
 from spotproof.rehearsal.roles import ROLES, documents
 from spotproof.rehearsal.tools import CONTROL_PLANE, Tools
@@ -124,3 +124,8 @@ def test_a_user_is_made_once(site: Site) -> None:
 def test_all_parts_are_all_operators() -> None:
     assert set(OPERATORS) == set(Parts.ALL)
     assert ControlPlane(Tools(Path("/tools"))).parts == Parts.CORE
+
+
+def test_a_folder_too_deep_for_a_socket_is_refused_with_what_to_set(site: Site) -> None:
+    with pytest.raises(NotStarted, match="too long a name for sockets below it: set TMPDIR"):
+        CORE[0].command(replace(site, folder=Path("/tmp") / ("x" * 90)))  # noqa: S108  # never made
