@@ -55,6 +55,8 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     outputs = output or []
     _ready_to_write(outputs)
+    if keep_logs is not None and keep_logs.exists() and not keep_logs.is_dir():
+        raise _stop(f"--keep-logs {keep_logs} is no folder, so nothing can be kept there; name one", USED_WRONGLY)
     scene = _scene(stack, experiment, workspace, program)
     tools = _tools()
     outcome = _play(scene, tools, reclaims, keep_logs, dry=dry)

@@ -151,9 +151,13 @@ def _counted(account: Account) -> Iterator[str]:
     if not account.restarts or most is None:
         return
     used = account.restarts_counted
-    left = "and one more failure ends the job" if used >= most else f"so {most - used} are left"
+    if used < most:
+        left = f"so {most - used} {'is' if most - used == 1 else 'are'} left"
+    else:
+        left = "and one failure more has ended the job" if is_over(job) else "and one failure more ends the job"
+    verb = "counts" if used == 1 else "count"
     yield (
-        f"JobSet restarted the whole gang {times(account.restarts)}; {used} of these count towards "
+        f"JobSet restarted the whole gang {times(account.restarts)}; {used} of these {verb} towards "
         f"maxRestarts {most}, {left}."
     )
 
@@ -176,7 +180,11 @@ def _now(account: Account) -> Iterator[str]:
 
 def _rule(account: Account, policy: ResolvedPolicy | None) -> Iterator[str]:
     if policy is None:
-        yield "The job names no fallback policy, so it would wait for spot for as long as there is none."
+        yield (
+            "The job names no fallback policy, so every eviction counts as a failure of its own."
+            if is_over(account.job)
+            else "The job names no fallback policy, so it would wait for spot for as long as there is none."
+        )
         return
     counted = tolerance(policy, len(account.interruptions))
     yield (

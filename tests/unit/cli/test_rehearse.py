@@ -142,6 +142,7 @@ def test_a_control_plane_that_does_not_start_is_status_one(
         (["--stack", "aws-dev", "--experiment", "nowhere.yaml"], "there is no file nowhere.yaml"),
         (["--stack", "aws-dev", "--output", "timeline.pdf"], "ends in neither .html nor .json"),
         (["--stack", "aws-dev", "--output", "nowhere/t.html"], "there is no folder nowhere"),
+        (["--stack", "aws-dev", "--keep-logs", str(EXAMPLES / "jobset.yaml")], "is no folder"),
         (["--stack", "aws-dev", "--reclaims", "0"], "Invalid value for '--reclaims'"),
     ],
 )

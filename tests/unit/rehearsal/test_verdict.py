@@ -74,7 +74,7 @@ def test_restarts_that_count_say_how_many_are_left() -> None:
 
     assert "2 of these count towards maxRestarts 5, so 3 are left." in said
     used_up = sentences(running().put(9, jobset(restarts=5, counted=5)).ends(20))
-    assert "5 of these count towards maxRestarts 5, and one more failure ends the job." in used_up
+    assert "5 of these count towards maxRestarts 5, and one failure more ends the job." in used_up
 
 
 def test_a_job_that_has_failed_is_over_whatever_the_rule_would_say() -> None:
@@ -99,3 +99,11 @@ def test_evicted_pods_that_ended_with_zero_leave_a_gang_that_hangs() -> None:
     tale.put(10, pod("a", node="n0", phase="Succeeded", code=0, **EVICTED))
 
     assert "counted as done and never run again, and the rest hangs" in sentences(tale.ends(12))
+
+
+def test_without_a_policy_the_evictions_are_what_ends_the_job() -> None:
+    failed = running().put(9, jobset(restarts=5, counted=5, Failed="True/ReachedMaxRestarts")).ends(20)
+    said = verdict(account(failed), None)
+
+    assert "5 of these count towards maxRestarts 5, and one failure more has ended the job." in " ".join(said)
+    assert said[-1] == "The job names no fallback policy, so every eviction counts as a failure of its own."

@@ -350,3 +350,12 @@ def test_the_same_recording_tells_the_same_story_after_it_was_written_and_read()
     recording = reclaimed(running()).ends(20)
 
     assert story(read(recording.text())) == story(recording)
+
+
+def test_a_machine_is_called_as_its_cloud_calls_it() -> None:
+    bought = claim("c0", Launched="True")
+    bought["metadata"]["labels"]["node.kubernetes.io/instance-type"] = "n1-standard-8.spot-a"
+
+    assert texts("bought", Tale().put(1, bought).ends(3)) == [
+        "Karpenter buys 1 node of pool spot-a (spot, n1-standard-8)"
+    ]
