@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.life import Life
+from tests.engine.life import Life, on_one_worker
 from tests.engine.standin.provider import StandIn
 from tests.engine.standin.serving import served
 from tests.stacks.runs import ROOT, STACKS
@@ -20,12 +20,7 @@ NOT_RUN = (
 _HERE = Path(__file__).parent
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        stack = _stack_of(item)
-        if stack:
-            item.add_marker(pytest.mark.xdist_group(stack))
     if not _is_built():
         for item in items:
             if item.path.is_relative_to(_HERE):
@@ -35,13 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not _is_built():
         terminalreporter.write_line(NOT_RUN, yellow=True, bold=True)
-
-
-def _stack_of(item: pytest.Item) -> str | None:
-    if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path.is_relative_to(_HERE):
-        stack = item.callspec.params.get("life")
-        return stack if isinstance(stack, str) else None
-    return None
 
 
 def _is_built() -> bool:
@@ -56,8 +44,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Generator[Engine]:
         yield Engine(TOOLS, tmp_path_factory.mktemp("engine"), standin, providers)
 
 
-# one worker has the whole life of a stack (`_stack_of`): its tests share each command of the engine
-@pytest.fixture(scope="session", params=STACKS)
+@pytest.fixture(scope="session", params=on_one_worker(STACKS))
 def life(request: pytest.FixtureRequest, engine: Engine) -> Life:
     """One stack file on the engine."""
     return Life(engine, str(request.param))
