@@ -18,9 +18,9 @@ from spotproof.manifests.workspaces import workspace
 from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.kube import Kube
 from spotproof.settings.environment import Workspace
-from tests.e2e.kit import condition
 from tests.e2e.nodes import brought_up, claim
 from tests.e2e.pods import in_order, pod_of, tolerations_of
+from tests.e2e.scheduled import decided, put_to, remove, said
 from tests.e2e.stacks import Object, environment_of, is_of, make, objects_of, resources_of
 from tests.portability.admission import admitted
 from tests.portability.documents import DOCUMENTS, OPERATORS, raw_pod
@@ -33,8 +33,6 @@ from tests.unit.manifests.jobs import pod_templates
 
 HOME: Final = "research"
 SECONDS: Final = 60
-SAID: Final = (("taint ", "untolerated taint"), ("selector ", "node affinity"), ("node affinity", "node affinity"))
-"""How the matcher's reason begins -> what the scheduler says; where there are several it names a taint first."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +51,6 @@ class Case:
         )
         own = {key: str(number) for term in terms for key in term["matchLabelKeys"]}
         return pod_of(f"pod-{number}", HOME, put_to(spec, node) if node else spec, {**self.labels, **own})
-
-
-def put_to(spec: Any, node: str) -> Any:
-    """The spec with the node's name in every term that it requires."""
-    required = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
-    terms = required.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": [{}]})
-    for term in terms["nodeSelectorTerms"]:
-        term["matchFields"] = [{"key": "metadata.name", "operator": "In", "values": [node]}]
-    return spec
 
 
 @cache
@@ -128,30 +117,6 @@ def _without_lost(pod: Pod) -> list[Any]:
     return tolerations_of({"spec": pod})
 
 
-def answer(kube: Kube, pod: Object) -> tuple[str, str]:
-    """The node the scheduler chose, or why it chose none."""
-    found = kube.get("v1", "Pod", pod["metadata"]["name"], HOME)
-    refusal = condition(found, "PodScheduled")
-    return found["spec"].get("nodeName", ""), refusal.get("message", "") if refusal.get(
-        "reason"
-    ) == "Unschedulable" else ""
-
-
-def decided(kube: Kube, pod: Object, *, fits: bool) -> tuple[str, str]:
-    """The answer once it is final: a pod that fits may have met the one before it on its node, and is tried again."""
-
-    def look() -> tuple[str, str] | None:
-        node, refusal = answer(kube, pod)
-        return (node, refusal) if node or (refusal and not fits) else None
-
-    return kube.wait(look, "the scheduler's answer", SECONDS, seen=lambda: answer(kube, pod))
-
-
-def remove(kube: Kube, pods: list[Object]) -> None:
-    for pod in pods:
-        kube.delete("v1", "Pod", pod["metadata"]["name"], HOME, grace_seconds=0)
-
-
 def test_every_pod_fits_the_very_nodes_that_the_matcher_says(plane: ControlPlane, here: Stack) -> None:
     for case in cases(here.name):
         stored = admitted(case.spec, here.env)
@@ -163,13 +128,8 @@ def test_every_pod_fits_the_very_nodes_that_the_matcher_says(plane: ControlPlane
             reasons = reasons_against(stored, node)
             chosen, refusal = decided(plane.kube, pod, fits=not reasons)
             assert chosen == ("" if reasons else node.name), (case.words, node.name, reasons, refusal)
-            assert not reasons or _said(reasons) in refusal, (case.words, node.name)
+            assert not reasons or said(reasons) in refusal, (case.words, node.name)
         remove(plane.kube, pods)
-
-
-def _said(reasons: list[str]) -> str:
-    said = [text for start, text in SAID for reason in reasons if reason.startswith(start)]
-    return said[0] if said else f"Insufficient {reasons[0].removeprefix('insufficient ')}"
 
 
 def test_every_pod_lands_where_the_table_says_or_waits_where_it_says_so(plane: ControlPlane, here: Stack) -> None:

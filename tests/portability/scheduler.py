@@ -37,7 +37,10 @@ class Node:
 
 
 def reasons_against(pod: Pod, node: Node) -> list[str]:
-    """Why the pod does not fit this node, in the scheduler's own order; empty where it fits."""
+    """Why the pod does not fit this node, what it selects first; empty where it fits.
+
+    The scheduler itself looks at taints first, and stops at its first reason.
+    """
     return [*_affinity(pod, node), *_taints(pod, node), *_resources(pod, node)]
 
 
