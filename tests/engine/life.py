@@ -1,11 +1,8 @@
 """The life of one stack on the engine, each command run once, in its order, when a test first asks for it."""
 
 import json
-from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
-
-import pytest
 
 from tests.engine.driver import Engine, Run, Stack, short
 from tests.engine.parity import Seen, of_engine
@@ -102,8 +99,3 @@ def well(run: Run) -> Run:
     """Return a run that must have gone well."""
     assert not run.error, run.error[-4000:]
     return run
-
-
-def on_one_worker(stacks: Iterable[str]) -> list[Any]:
-    """Return stacks as parameters of `life`, each with all its tests on one worker: they share every command."""
-    return [pytest.param(stack, marks=pytest.mark.xdist_group(stack)) for stack in stacks]

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from tests.engine.edits import EDITS, Edit, applied
-from tests.engine.life import Life, on_one_worker
+from tests.engine.life import Life
 
 COMPONENTS: Final = ("pulumi:pulumi:Stack ", "spotproof:")
 """Of these only inputs or outputs change, such as the list of pools."""
@@ -14,7 +14,7 @@ EDITED: Final = ("aws-dev", "azure-dev", "gcp-dev", "kind-dev")
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
-@pytest.mark.parametrize("life", on_one_worker(EDITED), indirect=True)
+@pytest.mark.parametrize("life", EDITED, indirect=True)
 def test_an_edit_plans_exactly_its_own_steps(life: Life, edit: Edit, golden: Callable[[str, object], None]) -> None:
     settings = applied(edit, life.name, life.settings)
     if settings is None:

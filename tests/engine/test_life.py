@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.driver import Run
-from tests.engine.life import Life, on_one_worker
+from tests.engine.life import Life
 from tests.engine.order import broken
 from tests.engine.standin.invokes import KUBECONFIG_MARK
 from tests.stacks.test_stacks import PROTECTED
@@ -47,7 +47,7 @@ def test_what_is_protected_refuses_its_deletion_and_says_how_it_may_go(life: Lif
     assert bool(unprotected_by(life.refused)) == bool(protected(life))
 
 
-@pytest.mark.parametrize("life", on_one_worker(["azure-prod"]), indirect=True)
+@pytest.mark.parametrize("life", ["azure-prod"], indirect=True)
 def test_doing_what_the_refusals_say_unprotects_everything_and_no_more_is_refused(life: Life) -> None:
     refused, done = life.refused, set[str]()
     while refused.error:
