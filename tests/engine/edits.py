@@ -26,16 +26,15 @@ REMOVABLE: Final[Mapping[str, str]] = {"aws-dev": "l4-spot", "azure-dev": "cpu",
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of the settings; `plans` are the operations it may lead to. None: not a setting of this stack."""
+    """One change of the settings; `plans` are the operations it may lead to, `absent` the stacks without it."""
 
     name: str
-    change: Callable[[str, Settings], Settings | None]
+    change: Callable[[str, Settings], Settings]
     plans: frozenset[str]
+    absent: frozenset[str] = frozenset()
 
 
-def _tag(stack: str, settings: Settings) -> Settings | None:
-    if stack == "kind-dev":  # takes no tags
-        return None
+def _tag(_stack: str, settings: Settings) -> Settings:
     settings["tags"] = {**settings["tags"], "owner": "platform"}
     return settings
 
@@ -45,9 +44,7 @@ def _pool_added(stack: str, settings: Settings) -> Settings:
     return settings
 
 
-def _pool_removed(stack: str, settings: Settings) -> Settings | None:
-    if stack not in REMOVABLE:
-        return None
+def _pool_removed(stack: str, settings: Settings) -> Settings:
     settings["pools"] = [pool for pool in settings["pools"] if pool["name"] != REMOVABLE[stack]]
     return settings
 
@@ -62,9 +59,7 @@ def _operator_version(_stack: str, settings: Settings) -> Settings:
     return settings
 
 
-def _retain_days(stack: str, settings: Settings) -> Settings | None:
-    if stack == "kind-dev":  # keeps no logs
-        return None
+def _retain_days(stack: str, settings: Settings) -> Settings:
     settings["logs"] = {"retainDays": 90 if stack.startswith("azure") else 14}
     return settings
 
@@ -86,20 +81,22 @@ def _workspace_added(_stack: str, settings: Settings) -> Settings:
 
 _CREATES: Final = frozenset({"create"})
 _UPDATES: Final = frozenset({"update"})
+_SOMEBODY_ELSES: Final = frozenset({"kind-dev"})
+"""It takes no tags, keeps no logs, and every pool of it is a tier."""
 
 EDITS: Final[tuple[Edit, ...]] = (
-    Edit("tag", _tag, _UPDATES),
+    Edit("tag", _tag, _UPDATES, _SOMEBODY_ELSES),
     Edit("pool added", _pool_added, _CREATES | _UPDATES),
-    Edit("pool removed", _pool_removed, frozenset({"delete", "update"})),
+    Edit("pool removed", _pool_removed, frozenset({"delete", "update"}), _SOMEBODY_ELSES),
     Edit("maxNodes", _max_nodes, _UPDATES),
     Edit("operator version", _operator_version, _UPDATES),
-    Edit("logs.retainDays", _retain_days, _UPDATES),
+    Edit("logs.retainDays", _retain_days, _UPDATES, _SOMEBODY_ELSES),
     Edit("imageRegistry", _image_registry, _UPDATES),
     Edit("maxFailures", _max_failures, _UPDATES),
     Edit("workspace added", _workspace_added, _CREATES),
 )
 
 
-def applied(edit: Edit, stack: str, settings: Settings) -> Settings | None:
-    """Return the edited settings, None where the stack has no such setting; those given stay as they are."""
+def applied(edit: Edit, stack: str, settings: Settings) -> Settings:
+    """Return the edited settings; those given stay as they are."""
     return edit.change(stack, deepcopy(settings))

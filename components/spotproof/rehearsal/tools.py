@@ -54,7 +54,7 @@ def find_tools(environ: Mapping[str, str]) -> Tools:
         ToolsMissing: some or all of them are not there.
     """
     named = environ.get(TOOLS_VARIABLE)
-    tools = Tools(Path(named) if named else _CHECKOUT / FOLDER)
+    tools = Tools(Path(named).absolute() if named else _CHECKOUT / FOLDER)
     missing = tools.missing()
     if not missing:
         return tools
