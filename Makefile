@@ -16,15 +16,18 @@ export PULUMI_ERROR_OUTPUT_STRING := true
 # a read-only checkout would leave it unwritten for ever: so it is made once, at install time.
 INSTALL := env -u PYTHONDONTWRITEBYTECODE $(UV) pip install --quiet --python $(BIN)/python --compile-bytecode
 COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --upgrade \
-	--generate-hashes --no-emit-index-url --no-header
+	--generate-hashes --no-emit-index-url --no-header -c requirements/limits.in
 
 STACKS ?= --all
 EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse
 
-.PHONY: help preview check test bench bench-economics docs golden wheel lock clean
+# Pulumi's real engine and a real control plane, built from pinned Go modules; SPOTPROOF_TOOLS names another folder.
+TOOLS := tools/go/build
+
+.PHONY: help preview check test tools test-engine e2e bench bench-economics docs golden wheel lock clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 preview: $(VENV)/.run ## every resource of every stack, judged and priced (STACKS=aws-dev for one)
 	@$(BIN)/spotproof preview $(STACKS)
@@ -38,6 +41,20 @@ check: $(VENV)/.dev ## format, lint, types, import order, generated files
 
 test: $(VENV)/.dev ## the whole default suite, no network
 	@$(BIN)/pytest
+
+tools: ## build the real Pulumi engine and the local control plane, once (needs Go 1.26.6 or newer; 10 min on 2 cores)
+	@$(TOOLS)
+
+test-engine: $(VENV)/.dev ## every stack through the real Pulumi engine, with stand-ins for the clouds (builds it)
+	@$(call with_tools,engine,$(BIN)/pytest tests/engine)
+
+e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it)
+	@$(call with_tools,engine controlplane,$(BIN)/pytest tests/e2e)
+
+# Where the tools cannot be had (status 3: no Go, no modules) the line that said so is the result; a failed build is a failure.
+define with_tools
+$(TOOLS) $(1) || { status=$$?; [ $$status -eq 3 ] && { echo "NOT RUN: $(@)"; exit 0; }; exit $$status; }; $(2)
+endef
 
 bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/performance.md and docs/economics.md
 	@$(BIN)/python -m benchmarks
@@ -60,7 +77,7 @@ lock: $(VENV)/.uv ## newest releases that work together, with hashes and without
 	@$(COMPILE_LOCK) pyproject.toml $(EXTRAS) requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean: ## remove what the other targets made
-	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis .tools
 
 $(VENV)/.uv: requirements/bootstrap.lock
 	@echo "setting up $(VENV) (once)"

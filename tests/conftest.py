@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from ruamel.yaml import YAML
@@ -12,6 +12,28 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
+
+
+APART: Final = {"engine": "make test-engine", "e2e": "make e2e"}
+"""Folders of tests that need what `make tools` builds, and what runs them. They run when they are asked for by path."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if collection_path.parent == ROOT / "tests" and collection_path.name in APART:
+        return None if any(path.is_relative_to(collection_path) for path in _asked(config)) else True
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for name, command in APART.items():
+        if any(path in (ROOT / "tests" / name).parents for path in _asked(config)):
+            terminalreporter.write_line(
+                f"not run: tests/{name}, which needs Go; `{command}` builds its tools and runs it"
+            )
+
+
+def _asked(config: pytest.Config) -> list[Path]:
+    return [Path(config.invocation_params.dir, each.partition("::")[0]).resolve() for each in config.args]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

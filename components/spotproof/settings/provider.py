@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from spotproof.settings.base import Settings
 from spotproof.settings.machines import Machine, Quota
-from spotproof.vocabulary import SPOT_TAINT, Taint
+from spotproof.vocabulary import SPOT_TAINT, Capacity, Taint
 
 if TYPE_CHECKING:
     from spotproof.settings.environment import Environment
@@ -25,6 +25,9 @@ class Provider(Settings):
     """API group of its Karpenter node classes, where Karpenter makes its nodes."""
     spot_taint: ClassVar[Taint] = SPOT_TAINT
     """The one taint of its spot pools: the cloud's own where it has one, written by us."""
+    node_labels: ClassVar[Mapping[Capacity, Mapping[str, str]]] = {}
+    """Labels about capacity that the cloud itself writes on nodes, beside Karpenter's; jobs written elsewhere select by
+    them."""
     grace_seconds: ClassVar[int]
     """Longest a trainer may take to leave a reclaimed node: the pods' terminationGracePeriodSeconds."""
     makes_nodes: ClassVar[bool] = True

@@ -13,7 +13,7 @@ from spotproof.settings.machines import Machine, Quota
 from spotproof.settings.near import SAME_CLOUD, near
 from spotproof.settings.provider import Provider
 from spotproof.settings.support import Support
-from spotproof.vocabulary import AKS_SPOT_TAINT, Taint
+from spotproof.vocabulary import AKS_PRIORITY_LABEL, AKS_SPOT_TAINT, SPOT, Capacity, Taint
 
 if TYPE_CHECKING:
     from spotproof.settings.environment import Environment
@@ -26,6 +26,7 @@ class Azure(Provider):
     package: ClassVar[str] = "azure-native"
     node_class_group: ClassVar[str] = "karpenter.azure.com"
     spot_taint: ClassVar[Taint] = AKS_SPOT_TAINT
+    node_labels: ClassVar[Mapping[Capacity, Mapping[str, str]]] = {SPOT: {AKS_PRIORITY_LABEL: SPOT}}
     grace_seconds: ClassVar[int] = 30
     """Azure announces an eviction at most 30 seconds before, often less than 10 (AKS docs, spot node pools); a longer
     grace would only promise what no node keeps."""

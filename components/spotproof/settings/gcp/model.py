@@ -8,7 +8,15 @@ from pydantic import Field, StringConstraints
 from spotproof.settings.gcp import checks, machines, quotas, regions
 from spotproof.settings.machines import Machine, Quota
 from spotproof.settings.provider import Provider
-from spotproof.vocabulary import GKE_SPOT_TAINT, Taint
+from spotproof.vocabulary import (
+    GKE_PROVISIONING_LABEL,
+    GKE_SPOT_LABEL,
+    GKE_SPOT_TAINT,
+    ON_DEMAND,
+    SPOT,
+    Capacity,
+    Taint,
+)
 
 if TYPE_CHECKING:
     from spotproof.settings.environment import Environment
@@ -26,6 +34,10 @@ class Gcp(Provider):
 
     package: ClassVar[str] = "gcp"
     spot_taint: ClassVar[Taint] = GKE_SPOT_TAINT
+    node_labels: ClassVar[Mapping[Capacity, Mapping[str, str]]] = {
+        SPOT: {GKE_SPOT_LABEL: "true", GKE_PROVISIONING_LABEL: SPOT},
+        ON_DEMAND: {GKE_PROVISIONING_LABEL: "standard"},
+    }
     grace_seconds: ClassVar[int] = SHUTDOWN_SECONDS - CRITICAL_SECONDS
     """What the kubelet leaves ordinary pods of the shutdown; more is cut short."""
     refuses: ClassVar[Mapping[str, tuple[str, str]]] = {
