@@ -1,8 +1,10 @@
 """A control plane that is there for as long as a `with` block: real Kubernetes, on this machine's loopback address."""
 
+import concurrent.futures
 import random
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -76,6 +78,7 @@ class ControlPlane:
         self._instance_types = instance_types
         self._dashboard = dashboard
         self._keep_logs = keep_logs
+        self._given_up = threading.Event()
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -96,6 +99,7 @@ class ControlPlane:
                 self._instance_types,
                 self._dashboard,
             )
+            stack.callback(self.site.close)
             stack.push(self._logs_kept)
             self._start()
             self._stack = stack.pop_all()
@@ -177,13 +181,18 @@ class ControlPlane:
         yield from (part for which, part in OPERATORS.items() if which in self.parts)
 
     def _start(self) -> None:
-        started, waiting = time.monotonic(), dict[str, Future[None]]()
+        started, futures = time.monotonic(), dict[str, Future[None]]()
         table = list(self._table())
         with ThreadPoolExecutor(len(table), thread_name_prefix="start") as pool:
-            for part in table:  # a part stands after those it needs, so no thread waits for one that has none
-                waiting[part.name] = pool.submit(self._bring_up, part, [waiting[name] for name in part.needs], started)
-        for future in waiting.values():
-            future.result()
+            try:
+                for part in table:  # a part stands after those it needs, and each has a thread
+                    needed = [futures[name] for name in part.needs]
+                    futures[part.name] = pool.submit(self._bring_up, part, needed, started)
+                for future in concurrent.futures.wait(futures.values(), return_when="FIRST_EXCEPTION").done:
+                    future.result()
+            except BaseException:  # one that failed, or Ctrl-C: the others need not come up any more
+                self._given_up.set()
+                raise
 
     def _bring_up(self, part: Part, needed: Iterable[Future[None]], started: float) -> None:
         for future in needed:
@@ -209,6 +218,8 @@ class ControlPlane:
 
     def _ready(self, part: Part) -> bool:
         self._processes.check(part.name)
+        if self._given_up.is_set():
+            raise NotStarted(f"{part.name} was given up with the others")
         return part.ready(self.site)
 
     def _logs_kept(self, kind: type[BaseException] | None, *_: object) -> None:

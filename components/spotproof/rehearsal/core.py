@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from spotproof.rehearsal.certificates import LOOPBACK
-from spotproof.rehearsal.parts import ADMINISTRATORS, PROBE_SECONDS, Command, Part, Site
+from spotproof.rehearsal.parts import PROBE_SECONDS, Command, Part, Site
+from spotproof.rehearsal.roles import ROLES, grant
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 SERVICE_RANGE: Final = "10.96.0.0/16"
@@ -104,11 +105,11 @@ def scheduler(site: Site) -> Command:
 
 
 def kwok(site: Site) -> Command:
-    """Our stages, for every node there is; as an administrator, since it writes the status of every node and pod."""
+    """Our stages, for every node there is."""
     return Command(
         (
             str(site.tools.bin("kwok")),
-            f"--kubeconfig={site.kubeconfig('system:kwok', (ADMINISTRATORS,))}",
+            f"--kubeconfig={site.kubeconfig('system:kwok')}",
             f"--config={STAGES}",
             "--manage-all-nodes=true",
             f"--node-lease-duration-seconds={NODE_LEASE_SECONDS}",
@@ -160,5 +161,12 @@ CORE: Final = (
         scheduler,
         lambda site: site.answers("kube-scheduler", "/readyz"),
     ),
-    Part("kwok", ("kube-apiserver",), ("kwok",), kwok, lambda site: site.answers("kwok", "/healthz", tls=False)),
+    Part(
+        "kwok",
+        ("kube-apiserver",),
+        ("kwok",),
+        kwok,
+        lambda site: site.answers("kwok", "/healthz", tls=False),
+        lambda site: grant(site, "kwok", ROLES / "kwok.yaml"),
+    ),
 )

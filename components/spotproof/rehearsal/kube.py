@@ -201,14 +201,17 @@ class Kube:
         return self._json(self._request("get", path, query=[(key, value) for key, value in query if value]))
 
     def _path_of(self, thing: Mapping[str, Any], *, named: bool) -> str:
-        metadata = thing["metadata"]
-        name = metadata["name"] if named else None
-        return self._path(str(thing["apiVersion"]), str(thing["kind"]), name, metadata.get("namespace"))
+        metadata, kind = thing["metadata"], str(thing["kind"])
+        namespace, name = metadata.get("namespace"), metadata.get("name")
+        resource = self._kinds.get(str(thing["apiVersion"]), kind)
+        if resource.namespaced and not namespace:
+            raise ValueError(f"{kind} {name or metadata.get('generateName')} lives in a namespace, and names none")
+        return str(resource.path(name=name if named else None, namespace=namespace))
 
     def _path(self, api_version: str, kind: str, name: str | None, namespace: str | None) -> str:
         resource = self._kinds.get(api_version, kind)
         if resource.namespaced and name and not namespace:
-            raise ValueError(f"{kind} {name} is an object of a namespace, and none is named")
+            raise ValueError(f"{kind} {name} lives in a namespace, and none is named")
         return str(resource.path(name=name, namespace=namespace))
 
     def _written(self, method: str, path: str, body: object, query: Query, content: str) -> Applied:

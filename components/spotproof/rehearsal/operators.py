@@ -1,65 +1,43 @@
 """JobSet, KubeRay and Karpenter: their CRDs and roles from their own modules, their managers as processes."""
 
 import base64
+import functools
 import json
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Final
-
-from ruamel.yaml import YAML
 
 from spotproof.rehearsal.certificates import LOOPBACK
 from spotproof.rehearsal.kube import Refused
-from spotproof.rehearsal.parts import ADMINISTRATORS, Command, Part, Site
+from spotproof.rehearsal.parts import Command, Part, Site
+from spotproof.rehearsal.roles import ROLES, documents, grant
 from spotproof.rehearsal.waiting import wait
 
 CRDS_PATH: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SERVED_SECONDS: Final = 30
 WEBHOOK_TIMEOUT_SECONDS: Final = 10
+RECONCILED: Final = ("ray.io_rayclusters", "ray.io_rayjobs")
 SYSTEM_NAMESPACE: Final = "kube-system"
 
 
-def crds(site: Site, operator: str) -> None:
-    """Create the operator's CRDs and wait until the API server serves their kinds."""
-    made = [
-        site.kube.create_text(CRDS_PATH, path.read_bytes())
-        for path in sorted((site.tools.share(operator) / "crds").glob("*.yaml"))
-    ]
-    for crd in made:
+def crds(site: Site, operator: str, names: Sequence[str] = ("*",)) -> None:
+    """Create the operator's CRDs whose file names match, and wait until the API server serves their kinds."""
+    folder = site.tools.share(operator) / "crds"
+    files = sorted(path for name in names for path in folder.glob(f"{name}.yaml"))
+    for crd in [site.kube.create_text(CRDS_PATH, path.read_bytes()) for path in files]:
         group, kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
-        for version in crd["spec"]["versions"]:
-            if version["served"]:
-                wait(
-                    lambda of=f"{group}/{version['name']}", kind=kind: _served(site, of, kind),
-                    f"the API server to serve {kind} of {group}/{version['name']}",
-                    SERVED_SECONDS,
-                    patient=(Refused,),
-                )
-
-
-def role(site: Site, operator: str) -> None:
-    """Give the user `system:<operator>` the rules that the operator's own role has, and no others."""
-    name = f"system:{operator}"
-    for document in _documents(site.tools.share(operator) / "role.yaml"):
-        kind = document["kind"]
-        metadata = {"name": name}
-        if kind == "Role":
-            metadata["namespace"] = SYSTEM_NAMESPACE
-        site.kube.apply({**document, "metadata": metadata})
-        site.kube.apply(
-            {
-                "apiVersion": "rbac.authorization.k8s.io/v1",
-                "kind": f"{kind}Binding",
-                "metadata": metadata,
-                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
-                "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}],
-            }
-        )
+        for version in (f"{group}/{each['name']}" for each in crd["spec"]["versions"] if each["served"]):
+            wait(
+                functools.partial(_served, site, version, kind),
+                f"the API server to serve {kind} of {version}",
+                SERVED_SECONDS,
+                patient=(Refused,),
+            )
 
 
 def before_jobset(site: Site) -> None:
     """What the manager watches, and what it may do."""
     crds(site, "jobset")
-    role(site, "jobset")
+    grant(site, "jobset", site.tools.share("jobset") / "role.yaml")
 
 
 def jobset(site: Site) -> Command:
@@ -92,16 +70,16 @@ def jobset(site: Site) -> Command:
 
 def after_jobset(site: Site) -> None:
     """The webhooks of the manager's own files, reached by address instead of by service, and seen to answer."""
-    for document in _documents(site.tools.share("jobset") / "manifests.yaml"):
+    for document in documents(site.tools.share("jobset") / "manifests.yaml"):
         webhooks = [_by_address(site, webhook) for webhook in document["webhooks"]]
         site.kube.apply({**document, "metadata": {"name": "jobset"}, "webhooks": webhooks})
     wait(lambda: _defaulted(site), "the JobSet webhook to set defaults", SERVED_SECONDS, patient=(Refused,))
 
 
 def before_kuberay(site: Site) -> None:
-    """What the manager watches, and what it may do."""
-    crds(site, "kuberay")
-    role(site, "kuberay")
+    """Its reconcilers' kinds and no others: an object that nothing acts on would be accepted."""
+    crds(site, "kuberay", RECONCILED)
+    grant(site, "kuberay", site.tools.share("kuberay") / "role.yaml")
 
 
 def kuberay(site: Site) -> Command:
@@ -121,18 +99,19 @@ def kuberay(site: Site) -> Command:
 
 
 def before_karpenter(site: Site) -> None:
-    """What it watches."""
+    """What it watches, and what it may do."""
     crds(site, "karpenter")
+    grant(site, "karpenter", ROLES / "karpenter.yaml")
 
 
 def karpenter(site: Site) -> Command:
     """Karpenter with its kwok provider and our market.
 
-    As an administrator: its roles are templates of its chart. Its two ports, metrics and health, are open on all
-    addresses of the machine: it has no setting for the address.
+    Its two ports, metrics and health, are open on all addresses of the machine: Karpenter 1.14 makes its manager from
+    their numbers alone (pkg/operator), so neither a setting nor a main of ours can narrow them.
     """
     environ = {
-        "KUBECONFIG": str(site.kubeconfig("system:karpenter", (ADMINISTRATORS,))),
+        "KUBECONFIG": str(site.kubeconfig("system:karpenter")),
         "SYSTEM_NAMESPACE": SYSTEM_NAMESPACE,
         "DISABLE_LEADER_ELECTION": "true",
         "METRICS_PORT": str(site.ports["karpenter-metrics"]),
@@ -173,10 +152,6 @@ def _defaulted(site: Site) -> bool:
         "spec": {"replicatedJobs": [{"name": "asked", **job}]},
     }
     return "successPolicy" in site.kube.create(asked, dry_run=True).object["spec"]
-
-
-def _documents(path: Path) -> list[dict[str, Any]]:
-    return [document for document in YAML(typ="safe").load_all(path) if document]
 
 
 JOBSET: Final = Part(

@@ -34,6 +34,7 @@ class Site:
     ports: Ports
     instance_types: Sequence[Mapping[str, Any]] = ()
     dashboard: Dashboard | None = None
+    _kubes: list[Kube] = field(default_factory=list[Kube])
     _users: dict[tuple[str, tuple[str, ...]], Path] = field(default_factory=dict[tuple[str, tuple[str, ...]], Path])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -76,7 +77,14 @@ class Site:
     def kube_of(self, name: str, groups: Iterable[str] = ()) -> Kube:
         """The API server as this user sees it."""
         folder = self.user(name, groups)
-        return Kube(self.address, self.certificates.authority, folder / "tls.crt", folder / "tls.key")
+        kube = Kube(self.address, self.certificates.authority, folder / "tls.crt", folder / "tls.key")
+        self._kubes.append(kube)
+        return kube
+
+    def close(self) -> None:
+        """Give back the connections of every client that was handed out."""
+        for kube in self._kubes:
+            kube.close()
 
     def answers(self, port: str, path: str, *, tls: bool = True) -> bool:
         """Whether this server of ours says 200 there."""

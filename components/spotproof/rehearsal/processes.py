@@ -13,6 +13,8 @@ from spotproof.rehearsal import supervisor
 ANSWER_SECONDS: Final = 20
 """For the supervisor to start or end a process, on a machine that is busy with something else."""
 TAIL_LINES: Final = 15
+LINE_CHARACTERS: Final = 400
+"""Of a line that is shown: operators log whole objects and stack traces in one."""
 
 
 class ProcessEnded(Exception):  # noqa: N818  # the name is the sentence
@@ -74,12 +76,13 @@ class Processes:
         return self.logs / f"{name}.log"
 
     def tail(self, name: str, lines: int = TAIL_LINES) -> str:
-        """The last lines of its log, indented."""
+        """The last lines of its log, indented and cut."""
         try:
             text = self.log(name).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             return "  (nothing was logged)"
-        return "\n".join(f"  {line}" for line in text.splitlines()[-lines:]) or "  (nothing was logged)"
+        told = (f"  {line[:LINE_CHARACTERS]}" for line in text.splitlines()[-lines:])
+        return "\n".join(told) or "  (nothing was logged)"
 
     def pids(self) -> dict[str, int]:
         """The process numbers of what runs now, the supervisor's among them."""
@@ -91,7 +94,11 @@ class Processes:
         """End them all and remove the folder."""
         if self._supervisor.stdin is not None:
             self._supervisor.stdin.close()
-        self._supervisor.wait(ANSWER_SECONDS)
+        try:
+            self._supervisor.wait(ANSWER_SECONDS)
+        except subprocess.TimeoutExpired:  # stopped, or starved: its children go with it where the kernel can do that
+            self._supervisor.kill()
+            self._supervisor.wait()
         self._listener.join(ANSWER_SECONDS)
         if self._supervisor.stdout is not None:
             self._supervisor.stdout.close()

@@ -1,0 +1,77 @@
+"""Tests on a real control plane: one a module, with the parts that the module names, and a namespace a test."""
+
+import os
+import re
+from collections.abc import Generator, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from spotproof.rehearsal.control_plane import ControlPlane, Parts
+from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools, ToolsMissing, find_tools
+
+LOG_LINES: Final = 25
+_numbers = count(1)
+_logs = pytest.StashKey[Path]()
+
+
+@pytest.fixture(scope="session")
+def tools() -> Tools:
+    """What `make tools` built. A folder that is named and lacks something is a fault, none at all is a skip."""
+    try:
+        return find_tools(os.environ)
+    except ToolsMissing as missing:
+        if TOOLS_VARIABLE in os.environ:
+            pytest.fail(str(missing))
+        pytest.skip("needs what `make tools` builds")
+
+
+@pytest.fixture(scope="module")
+def plane(
+    tools: Tools, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """The module's control plane.
+
+    The module may set PARTS (Kubernetes alone where it does not) and INSTANCE_TYPES (as Karpenter's kwok provider reads
+    them).
+    """
+    parts: Parts = getattr(request.module, "PARTS", Parts.CORE)
+    types: list[dict[str, Any]] = getattr(request.module, "INSTANCE_TYPES", [])
+    logs = tmp_path_factory.mktemp("logs")
+    request.node.stash[_logs] = logs
+    with ControlPlane(tools, parts, instance_types=types, keep_logs=logs) as running:
+        yield running
+
+
+@pytest.fixture
+def namespace(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own, with its service account there; removed afterwards, nobody waits for it."""
+    words = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())[:40].strip("-")
+    name = f"{words}-{next(_numbers)}"
+    plane.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    plane.kube.wait(lambda: plane.kube.find("v1", "ServiceAccount", "default", name), "its service account", 30)
+    yield name
+    plane.kube.delete("v1", "Namespace", name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test carries the end of every log, and the folder where they are kept whole."""
+    report = yield
+    running = getattr(item, "funcargs", {}).get("plane")
+    module = item.getparent(pytest.Module)
+    if report.failed and isinstance(running, ControlPlane) and module is not None and _logs in module.stash:
+        kept = running.save_logs(module.stash[_logs] / item.name)
+        for name in running.pids():
+            report.sections.append((f"{name}, the end of its log in {kept}", running.tail(name, LOG_LINES)))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Said once, and loudly: skipped tests are easily overlooked."""
+    try:
+        find_tools(os.environ)
+    except ToolsMissing as missing:
+        terminalreporter.write_line(f"NOT RUN: tests/e2e. {missing}", red=True, bold=True)
