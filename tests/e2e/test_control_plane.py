@@ -1,21 +1,14 @@
 """The control plane that every other test and every rehearsal stands on."""
 
 import json
-import os
 import re
-import signal
-import socket
 import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from spotproof.rehearsal.control_plane import ControlPlane, NotStarted, Parts
+from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.kube import Kube, Refused
-from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.tools import Tools
 from tests.e2e.kit import ANNOTATION, condition, in_phase, knobs, node, pod, pod_spec
 
@@ -41,15 +34,6 @@ INSTANCE_TYPES: Final[list[dict[str, Any]]] = [
         ],
     }
 ]
-OWNER: Final = """
-import json, os, sys, time
-from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.tools import find_tools
-with ControlPlane(find_tools(os.environ)) as plane:
-    ports = sorted(plane.site.ports.taken())
-    print(json.dumps({"folder": str(plane.folder), "pids": list(plane.pids().values()), "ports": ports}), flush=True)
-    time.sleep(600)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +44,6 @@ def static_node(plane: ControlPlane) -> str:
         lambda: condition(plane.kube.get("v1", "Node", "static"), "Ready").get("status") == "True", "it", 30
     )
     return "static"
-
-
-@pytest.fixture(scope="module")
-def second(plane: ControlPlane, tools: Tools) -> Iterator[ControlPlane]:
-    """Another control plane, started while the first one runs."""
-    assert plane.address
-    with ControlPlane(tools) as running:
-        yield running
 
 
 def test_every_part_was_ready_before_the_block_began(plane: ControlPlane) -> None:
@@ -281,53 +257,6 @@ def test_karpenter_makes_gpu_nodes_while_the_market_is_open(plane: ControlPlane,
     plane.kube.wait(lambda: not plane.kube.list("v1", "Node", labels="karpenter.sh/nodepool=gpus"), "its end", 60)
 
 
-def test_two_control_planes_know_nothing_of_each_other(
-    plane: ControlPlane, second: ControlPlane, namespace: str
-) -> None:
-    plane.check()
-    second.check()
-    assert not plane.site.ports.taken() & second.site.ports.taken()
-    assert second.kube.find("v1", "Namespace", namespace) is None
-    with pytest.raises(Exception, match=r"certificate verify failed"):
-        Kube(second.address, plane.site.certificates.authority, *_certificate(plane)).version()
-
-
-def test_a_part_that_ends_is_named_with_the_end_of_its_log(second: ControlPlane) -> None:
-    os.kill(second.pids()["kwok"], signal.SIGKILL)
-    with pytest.raises(ProcessEnded, match=r"kwok was killed by signal 9; the end of its log:\n.*Watch all nodes"):
-        second.kube.wait(second.check, "the end to be seen", 10)
-
-
-def test_a_part_that_cannot_start_is_named_and_nothing_is_left(tools: Tools, tmp_path: Path) -> None:
-    broken = Tools(tmp_path / "tools")
-    (broken.folder / "bin").mkdir(parents=True)
-    for each in (tools.folder / "bin").iterdir():
-        broken.bin(each.name).symlink_to(each)
-    broken.bin("kube-scheduler").unlink()
-    broken.bin("kube-scheduler").write_text("#!/bin/sh\necho no such thing as a scheduler >&2\nexit 3\n", "utf-8")
-    broken.bin("kube-scheduler").chmod(0o755)
-    plane = ControlPlane(broken, keep_logs=tmp_path / "logs")
-    with (
-        pytest.raises(NotStarted, match=r"kube-scheduler ended with code 3; .*\n  no such thing as a scheduler"),
-        plane,
-    ):
-        pass
-    assert not plane.folder.exists()
-    assert "no such thing" in (tmp_path / "logs" / "kube-scheduler.log").read_text("utf-8")
-
-
-def test_nothing_is_left_when_the_owner_is_killed(tools: Tools) -> None:
-    environ = {**os.environ, "SPOTPROOF_TOOLS": str(tools.folder)}
-    with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, env=environ) as owner:
-        assert owner.stdout is not None
-        told = json.loads(owner.stdout.readline())
-        assert all(_answers(port) for port in told["ports"])
-        owner.kill()
-    Kube.wait(lambda: not any(_runs(pid) for pid in told["pids"]), "every process to be gone", 20)
-    assert not Path(told["folder"]).exists()
-    assert not any(_answers(port) for port in told["ports"])
-
-
 def test_no_part_was_ever_forbidden_anything(plane: ControlPlane) -> None:
     """Last in the file: by now every part has done its work, each as a user with its own role."""
     said = {path.name: path.read_text("utf-8", "replace") for path in plane.logs.glob("*.log")}
@@ -341,11 +270,6 @@ def _all(found: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
 
 def _may_list(kube: Kube, namespace: str) -> bool:
     return kube.list("v1", "Pod", namespace) == []
-
-
-def _certificate(plane: ControlPlane) -> tuple[Path, Path]:
-    folder = plane.site.user("rehearsal-admin", ("system:masters",))
-    return folder / "tls.crt", folder / "tls.key"
 
 
 def _job(name: str, namespace: str, annotations: dict[str, str]) -> dict[str, Any]:
@@ -411,18 +335,3 @@ def _pool(name: str) -> list[dict[str, Any]]:
             "spec": {"template": {"spec": {"nodeClassRef": reference, "requirements": requirements}}},
         },
     ]
-
-
-def _runs(pid: int) -> bool:
-    """A zombie is gone: it waits for whoever reaps orphans on this machine, which may take its time."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0

@@ -17,14 +17,16 @@ from typing import Any, Final, Self
 from spotproof.rehearsal.certificates import Certificates
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
-from spotproof.rehearsal.kube import Kube, Refused
+from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
-from spotproof.rehearsal.parts import Part, Site
+from spotproof.rehearsal.parts import NotStarted, Part, Site
 from spotproof.rehearsal.ports import TAKEN, Ports
 from spotproof.rehearsal.processes import ProcessEnded, Processes
 from spotproof.rehearsal.tools import Tools
 from spotproof.rehearsal.waiting import NotSeen, wait
+
+__all__ = ["OPERATORS", "ControlPlane", "NotStarted", "Parts"]
 
 READY_SECONDS: Final = 120
 """For one part. Warm they all take under 10 s together; cold, on a machine busy with other builds, ten times that."""
@@ -42,10 +44,6 @@ class Parts(Flag):
 
 
 OPERATORS: Final[Mapping[Parts, Part]] = {Parts.JOBSET: JOBSET, Parts.KUBERAY: KUBERAY, Parts.KARPENTER: KARPENTER}
-
-
-class NotStarted(Exception):  # noqa: N818  # the name is the sentence
-    """A part of the control plane died or was not ready in time; the text has the last lines of its log."""
 
 
 class ControlPlane:
@@ -190,31 +188,52 @@ class ControlPlane:
                     futures[part.name] = pool.submit(self._bring_up, part, needed, started)
                 for future in concurrent.futures.wait(futures.values(), return_when="FIRST_EXCEPTION").done:
                     future.result()
+                self._all_run()
             except BaseException:  # one that failed, or Ctrl-C: the others need not come up any more
                 self._given_up.set()
                 raise
 
+    def _all_run(self) -> None:
+        """Seen once more: somebody else's server on a port may have answered for a part that could not have it."""
+        try:
+            self.check()
+        except ProcessEnded as ended:
+            raise NotStarted(str(ended)) from ended
+
     def _bring_up(self, part: Part, needed: Iterable[Future[None]], started: float) -> None:
         for future in needed:
             future.result()
-        part.before(self.site)
-        for _ in range(PORT_TRIES):
+        try:
+            part.before(self.site)
+            self._run(part)
+            part.after(self.site)
+        except (NotSeen, ProcessEnded, Refused, Unreachable) as error:
+            raise NotStarted(self._why(part, error)) from error
+        self.ready_seconds[part.name] = time.monotonic() - started
+
+    def _run(self, part: Part) -> None:
+        """Start it and see it ready, on other ports where one of its own was taken meanwhile."""
+        for tries_left in reversed(range(PORT_TRIES)):
             command = part.command(self.site)
             self._processes.start(part.name, command.argv, command.environ)
             try:
                 wait(lambda: self._ready(part), f"{part.name} to be ready", READY_SECONDS, patient=(Refused,))
-            except ProcessEnded as ended:
-                if TAKEN not in self._processes.log(part.name).read_text(encoding="utf-8", errors="replace"):
-                    raise NotStarted(str(ended)) from ended
-                self._processes.log(part.name).unlink()
+            except ProcessEnded:
+                log = self._processes.log(part.name)
+                if not tries_left or TAKEN not in log.read_text(encoding="utf-8", errors="replace"):
+                    raise
+                log.unlink()
                 self.site.ports.renew(*part.ports)
-                continue
-            except NotSeen as missed:
-                raise NotStarted(f"{missed}; the end of its log:\n{self._processes.tail(part.name)}") from missed
-            part.after(self.site)
-            self.ready_seconds[part.name] = time.monotonic() - started
-            return
-        raise NotStarted(f"{part.name} found its ports taken {PORT_TRIES} times:\n{self._processes.tail(part.name)}")
+            else:
+                return
+
+    def _why(self, part: Part, error: Exception) -> str:
+        """A part that ended explains what others see of it."""
+        try:
+            self.check()
+        except ProcessEnded as ended:
+            return str(ended)
+        return f"{part.name} did not start: {error}; the end of its log:\n{self._processes.tail(part.name)}"
 
     def _ready(self, part: Part) -> bool:
         self._processes.check(part.name)

@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Final
 
 from spotproof.rehearsal.certificates import LOOPBACK
-from spotproof.rehearsal.parts import PROBE_SECONDS, Command, Part, Site
+from spotproof.rehearsal.parts import PROBE_SECONDS, Command, NotStarted, Part, Site
 from spotproof.rehearsal.roles import ROLES, grant
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 SERVICE_RANGE: Final = "10.96.0.0/16"
 NEVER_DIALLED: Final = "http://localhost:2379"
 """etcd insists on a host and port to advertise; a member without others and clients that know its socket need none."""
+SOCKET_CHARACTERS: Final = 103 + len("unix://")
+"""Of a socket's path: sockaddr_un has 104 bytes on macOS and 108 on Linux, the last one a zero."""
 NODE_LEASE_SECONDS: Final = 40
 """As kubelets keep them."""
 
@@ -22,6 +24,8 @@ def etcd(site: Site) -> Command:
     Nothing is synced to disk: what it holds is thrown away with the folder.
     """
     client, peer = _socket(site, "etcd"), _socket(site, "etcd-peer")
+    if len(peer) > SOCKET_CHARACTERS:
+        raise NotStarted(f"{site.folder} is too long a name for sockets below it: set TMPDIR to a shorter one")
     return Command(
         (
             str(site.tools.bin("etcd")),

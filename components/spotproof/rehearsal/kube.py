@@ -1,9 +1,10 @@
 """A thin typed client over kubernetes.dynamic: objects are plain mappings, warnings are part of the answer."""
 
+import contextlib
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -11,6 +12,7 @@ from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
 from kubernetes.dynamic.resource import Resource
+from urllib3.exceptions import HTTPError
 
 from spotproof.rehearsal import waiting
 from spotproof.rehearsal.watching import Watch
@@ -40,6 +42,10 @@ class Refused(Exception):  # noqa: N818  # the name is the sentence
         return f"{self.status}: {self.message}"
 
 
+class Unreachable(Exception):  # noqa: N818  # the name is the sentence
+    """The API server did not answer, or not as the one it should be."""
+
+
 class Applied(NamedTuple):
     """An object as the API server has it now, and what it warned of."""
 
@@ -51,6 +57,7 @@ class Kube:
     """The API server as one user sees it."""
 
     def __init__(self, address: str, authority: Path, certificate: Path, key: Path) -> None:
+        self.address = address
         settings = Configuration()
         settings.host = address
         settings.ssl_ca_cert = str(authority)
@@ -234,7 +241,7 @@ class Kube:
         content_type: str = "application/json",
         answer_seconds: float | None = TIMEOUT_SECONDS[1],
     ) -> Any:
-        try:
+        with _said():
             return self._client.request(
                 method,
                 path,
@@ -244,8 +251,6 @@ class Kube:
                 serialize=False,
                 _request_timeout=(TIMEOUT_SECONDS[0], answer_seconds),
             )
-        except ApiException as error:
-            raise _refused(error) from error
 
     @staticmethod
     def _json(answer: Any) -> Object:
@@ -274,10 +279,8 @@ class _Kinds:
     def _ask(self, api_version: str) -> None:
         group, _, version = api_version.rpartition("/")
         prefix = "apis" if group else "api"
-        try:
+        with _said():
             answer = self._client.request("get", f"/{prefix}/{api_version}", serialize=False)
-        except ApiException as error:
-            raise _refused(error) from error
         for found in json.loads(answer.data)["resources"]:
             if "/" not in found["name"]:
                 self._known[api_version, found["kind"]] = Resource(
@@ -293,6 +296,16 @@ class _Kinds:
 
 def _strict(*, dry_run: bool) -> Query:
     return [("fieldValidation", "Strict"), *([("dryRun", "All")] if dry_run else [])]
+
+
+@contextlib.contextmanager
+def _said() -> Generator[None]:
+    try:
+        yield
+    except ApiException as error:
+        raise _refused(error) from error
+    except HTTPError as error:
+        raise Unreachable(f"the API server did not answer: {error}") from error
 
 
 def _refused(error: ApiException) -> Refused:

@@ -24,6 +24,10 @@ ADMINISTRATORS: Final = "system:masters"
 PROBE_SECONDS: Final = 2
 
 
+class NotStarted(Exception):  # noqa: N818  # the name is the sentence
+    """A part of the control plane died or was not ready in time; the text has the last lines of its log."""
+
+
 @dataclass
 class Site:
     """Where one control plane lives, and what its parts may know of each other."""

@@ -68,7 +68,7 @@ def _obey(
         if name in running:
             running[name].kill()
         return
-    with Path(order["log"]).open("ab") as log:
+    with Path(order["log"]).open("ab", buffering=0) as log:  # what it says is there before its end is told
         try:
             process = subprocess.Popen(  # noqa: S603  # the owner's own command line
                 order["argv"],
@@ -77,7 +77,7 @@ def _obey(
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=preexec,  # noqa: PLW1509  # one thread
+                preexec_fn=preexec,  # noqa: PLW1509  # there is one thread
             )
         except OSError as error:
             log.write(f"{error}\n".encode())
