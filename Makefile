@@ -19,12 +19,13 @@ COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --up
 	--generate-hashes --no-emit-index-url --no-header -c requirements/limits.in
 
 STACKS ?= --all
+RUNS ?= 10
 EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse
 
 # Pulumi's real engine and a real control plane, built from pinned Go modules; SPOTPROOF_TOOLS names another folder.
 TOOLS := tools/go/build
 
-.PHONY: help preview check test tools test-engine e2e bench bench-economics docs golden wheel lock clean
+.PHONY: help preview check test tools test-engine e2e reliability bench bench-economics docs golden wheel lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,13 +49,17 @@ tools: ## build the real Pulumi engine and the local control plane, once (needs 
 test-engine: $(VENV)/.dev ## every stack through the real Pulumi engine, with stand-ins for the clouds (builds it)
 	@$(call with_tools,engine,$(BIN)/pytest tests/engine)
 
-e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it)
-	@$(call with_tools,engine controlplane,$(BIN)/pytest tests/e2e)
+e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it; KUBERNETES=1.35 for the release before)
+	@$(call with_tools,engine controlplane $(KUBERNETES:%=kubernetes-%),$(KUBERNETES:%=SPOTPROOF_TOOLS=$${SPOTPROOF_TOOLS:-.tools}/%) $(BIN)/pytest tests/e2e)
 
 # Where the tools cannot be had (status 3: no Go, no modules) the line that said so is the result; a failed build is a failure.
 define with_tools
 $(TOOLS) $(1) || { status=$$?; [ $$status -eq 3 ] && { echo "NOT RUN: $(@)"; exit 0; }; exit $$status; }; $(2)
 endef
+
+reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in docs/reliability.md
+	@$(TOOLS) engine controlplane
+	@$(BIN)/python -m benchmarks.reliability $(RUNS)
 
 bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/performance.md and docs/economics.md
 	@$(BIN)/python -m benchmarks

@@ -8,7 +8,7 @@ from typing import Final
 
 from spotproof.settings.reference import experiment_reference, settings_reference
 from spotproof.settings.schema import experiment_schema, stack_schema
-from tests.pages import choose_max_failures, plan
+from tests.pages import choose_max_failures, plan, rehearse
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
@@ -20,6 +20,8 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "docs/experiments.md": experiment_reference,
     "docs/how-to/choose-max-failures.md": choose_max_failures.page,
     "docs/how-to/plan.md": plan.page,
+    "docs/how-to/rehearse.md": rehearse.page,
+    "docs/how-to/rehearse-aws-prod.html": rehearse.html,
     "policies/README.md": policies_readme,
 }
 

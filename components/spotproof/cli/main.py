@@ -14,6 +14,7 @@ from spotproof.cli.words import Command
 COMMANDS: Final = {
     "plan": "spotproof.cli.plan",
     "preview": "spotproof.cli.preview",
+    "rehearse": "spotproof.cli.rehearse",
     "render": "spotproof.cli.render",
     "simulate": "spotproof.cli.simulate",
 }

@@ -32,6 +32,14 @@ def hours(value: float) -> str:
     return f"{number(value, 1).removesuffix('.0')}{NBSP}h"
 
 
+def seconds(value: float) -> str:
+    """Seconds, with one decimal below ten; minutes and seconds from two minutes on."""
+    if abs(value) < 120:  # noqa: PLR2004 - two minutes
+        return f"{number(value, 1 if abs(value) < 10 else 0).removesuffix('.0')}{NBSP}s"  # noqa: PLR2004
+    whole = round(value)
+    return f"{whole // 60}{NBSP}min {whole % 60}{NBSP}s"
+
+
 def minutes(value: float) -> str:
     """Minutes, with one decimal below ten."""
     return f"{number(value, 1 if abs(value) < 10 else 0).removesuffix('.0')}{NBSP}min"  # noqa: PLR2004

@@ -18,6 +18,8 @@ JOB_INDEX: Final = "jobset.sigs.k8s.io/job-index"
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 RAY_CLUSTER: Final = "ray.io/cluster"
 RAY_GROUP: Final = "ray.io/group"
+RAY_NODE_TYPE: Final = "ray.io/node-type"
+HEAD: Final = "head"
 ZONE: Final = "topology.kubernetes.io/zone"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 
@@ -120,7 +122,7 @@ def gang(job: Json) -> list[tuple[str, int]]:
     if job["kind"] == "JobSet":
         return [(each["name"], each.get("replicas", 1) * _pods(each)) for each in spec.get("replicatedJobs", [])]
     groups = spec.get("rayClusterSpec", {}).get("workerGroupSpecs", [])
-    return [("head", 1), *((each.get("groupName", "worker"), each.get("replicas", 0)) for each in groups)]
+    return [(HEAD, 1), *((each.get("groupName", "worker"), each.get("replicas", 0)) for each in groups)]
 
 
 def _pods(replicated: Json) -> int:
@@ -197,6 +199,11 @@ class Node:
         return self.life.name
 
     @property
+    def short(self) -> str:
+        """Its claim's name where it has one: kwok's provider writes that and three random words into the node's."""
+        return self.claim.name if self.claim else self.name
+
+    @property
     def pool(self) -> str:
         """The pool by our label; empty where it carries none."""
         return labels(self.life.last).get(POOL_LABEL, "")
@@ -218,10 +225,16 @@ class Node:
         return labels(self.life.last).get(INSTANCE_TYPE, "")
 
     @property
+    def stays(self) -> bool:
+        """Whether it is there and nobody has told it to go."""
+        leaves = is_leaving(self.life.last) or (self.claim is not None and is_leaving(self.claim.last))
+        return self.life.gone is None and not leaves
+
+    @property
     def said(self) -> str:
         """Its name, with pool, capacity and zone as far as they are known."""
         known = ", ".join(each for each in (self.pool and f"pool {self.pool}", self.capacity, self.zone) if each)
-        return f"{self.name} ({known})" if known else self.name
+        return f"{self.short} ({known})" if known else self.short
 
 
 def labels(thing: Json) -> Mapping[str, str]:
@@ -291,6 +304,8 @@ def exit_code(pod: Json) -> int | None:
 def role(pod: Json) -> str:
     """What a pod is in its gang: its replicated job's name, or its Ray group's."""
     found = labels(pod)
+    if found.get(RAY_NODE_TYPE) == HEAD:
+        return HEAD
     return found.get(REPLICATED_JOB) or found.get(RAY_GROUP) or "pod"
 
 
@@ -303,4 +318,4 @@ def rank(pod: Json) -> str:
 
 def is_ray_node(pod: Json) -> bool:
     """Whether a pod is a head or a worker, and not what submits the job."""
-    return "ray.io/node-type" in labels(pod)
+    return RAY_NODE_TYPE in labels(pod)

@@ -1,5 +1,6 @@
 """Records a control plane: every version of every object that a watch delivers, until told to stop."""
 
+import re
 import socket
 import threading
 import time
@@ -21,10 +22,11 @@ KINDS: Final[Mapping[str, str]] = {
     "RayJob": "ray.io/v1",
     "RayCluster": "ray.io/v1",
     "NodeClaim": "karpenter.sh/v1",
-    "NodePool": "karpenter.sh/v1",
 }
 """What a story is told from: kind -> apiVersion. A control plane without an operator lacks its kinds."""
 
+REPEATS: Final = "Status condition transitioned"
+"""Events that begin so tell what the next version of their object shows; they would be a third of a recording."""
 LOOK_SECONDS: Final = 0.2
 """How long a look into the stream takes at most, so that an end is noticed."""
 SETTLE_SECONDS: Final = 0.3
@@ -104,7 +106,7 @@ class Recorder:
         if secret := sorted(HOLDERS & kinds.keys()):
             raise ValueError(f"{', '.join(secret)} cannot be recorded: a file of tests is no place for secrets")
         self._kube, self._now, self._kinds = kube, now, dict(kinds)
-        self._hidden = [socket.gethostname(), *map(str, hidden)]
+        self._hidden = [*_machine(), *map(str, hidden)]
         self._about = dict(about or {})
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._zero = float(int(now()))
@@ -159,7 +161,7 @@ class Recorder:
         """Take one delivery of a watch; one that comes again after a watch began anew is taken once."""
         meta, known = thing.get("metadata", {}), CHANGES.get(change.lower())
         uid, written = meta.get("uid"), str(meta.get("resourceVersion", ""))
-        if known is None or not uid:
+        if known is None or not uid or str(thing.get("message", "")).startswith(REPEATS):
             return
         if known == "added" and written.isdigit() and int(written) <= self._began:
             known = "there"
@@ -189,6 +191,12 @@ class Recorder:
             else:
                 if received is not None:
                     self.receive(received.type, received.object, received.received_at)
+
+
+def _machine() -> list[str]:
+    """The machine's name, where it is one and no word: a machine called `worker` is hidden by no replacing."""
+    name = socket.gethostname()
+    return [name] if re.search(r"[-.\d]", name) else []
 
 
 def redacted(recording: Recording, *, zero: float, hidden: Sequence[str] = ()) -> Recording:

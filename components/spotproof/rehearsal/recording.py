@@ -79,7 +79,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something done from outside: `did` is one word, `to` is `Kind/name` or empty."""
+    """Something done from outside: `did` says what, `to` to which object as `Kind/name`, or more of it in words."""
 
     at: float
     did: str

@@ -48,7 +48,8 @@ class Redaction:
             hidden: Words that must not be found in a file, such as the machine's name.
         """
         self._zero = zero
-        self._hidden = sorted((word for word in hidden if word), key=len, reverse=True)
+        words = sorted((re.escape(word) for word in hidden if word), key=len, reverse=True)
+        self._hidden = re.compile(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])") if words else None
         self._uids: dict[str, str] = {}
         self._events: dict[str, str] = {}
         counts: dict[str, int] = {}
@@ -94,8 +95,8 @@ class Redaction:
         """A text without uids, times, secrets, and what belongs to the machine."""
         if SECRET_TEXT.search(text):
             return HIDDEN
-        for word in self._hidden:
-            text = text.replace(word, HIDDEN)
+        if self._hidden:
+            text = self._hidden.sub(HIDDEN, text)
         return PLACE.sub(HIDDEN, TIME.sub(self._seconds, UUID.sub(self._name, text)))
 
     def _walk(self, value: Any) -> Any:

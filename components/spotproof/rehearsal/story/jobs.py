@@ -16,7 +16,7 @@ from spotproof.rehearsal.history import (
     works,
 )
 from spotproof.rehearsal.patches import Json
-from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names, pods, seconds
+from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names, pods, seconds, times
 from spotproof.vocabulary import POOL_LABEL
 
 RULE_PREFIX: Final = "FailurePolicy_"
@@ -94,7 +94,8 @@ def _restart(history: History, job: Job, at: float, number: int) -> Moment:
 
 def _failed_by(job: Life, at: float) -> bool:
     failed = job.when(lambda thing: is_true(thing, "Failed"))
-    return failed is not None and failed <= at and (job.gone is None or job.gone >= at - 1)
+    # either may be told first, as they are kinds of their own
+    return failed is not None and failed <= at + 1 and (job.gone is None or job.gone >= at - 1)
 
 
 def retried(history: History) -> Iterator[Moment]:
@@ -105,7 +106,7 @@ def retried(history: History) -> Iterator[Moment]:
         for at, before, after in job.life.changes(lambda thing: int(thing.get("status", {}).get("failed", 0))):
             if after > before:
                 most = int(job.life.last["spec"].get("backoffLimit", 0))
-                text = f"{job.said} has failed {count(after, 'time')}, and backoffLimit is {most}"
+                text = f"{job.said} has failed {times(after)}, and backoffLimit is {most}"
                 yield Moment(at=at, kind="retried", text=text, quote=_message(job.life.at(at) or {}))
 
 
@@ -179,6 +180,12 @@ def over(history: History) -> Iterator[Moment]:
                     text=done if after == "Complete" else text,
                     quote=_message(job.life.at(at) or {}),
                 )
+
+
+def is_over(job: Job) -> bool:
+    """Whether a job has come to an end."""
+    state = job.life.last
+    return is_true(state, "Completed") or is_true(state, "Failed") or _deployment(state) in OVER
 
 
 def _deployment(job: Json) -> str:

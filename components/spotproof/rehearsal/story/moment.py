@@ -57,6 +57,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def times(number: int) -> str:
+    """`once`, `3 times`."""
+    return "once" if number == 1 else f"{number} times"
+
+
 def be(number: int) -> str:
     """`is` or `are`."""
     return "is" if number == 1 else "are"

@@ -5,7 +5,7 @@ from typing import Final
 
 from spotproof.rehearsal.history import History, Life, Node, condition, is_leaving, is_true, labels
 from spotproof.rehearsal.patches import Json
-from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names
+from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names, times
 from spotproof.vocabulary import CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL, POOL_LABEL
 
 NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
@@ -18,7 +18,7 @@ RETRY_SECONDS: Final = 30.0
 def bought(history: History) -> Iterator[Moment]:
     """Karpenter gets nodes."""
     launched = [life for life in history.of("NodeClaim") if life.born is not None and is_launched(life)]
-    for group in grouped(launched, _born, lambda claim: (_pool(claim), _is_ready(claim))):
+    for group in grouped(launched, _born, _pool):
         places = _listed_once(_what(claim) for claim in group)
         ready = [at for claim in group if (at := claim.when(_ready)) is not None]
         yield Moment(
@@ -40,7 +40,7 @@ def refused(history: History) -> Iterator[Moment]:
             until=_born(group[-1]) if len(group) > 1 else None,
             kind="refused",
             text=f"Karpenter asks for {_capacity(group[0])} nodes of pool {_pool(group[0])} and is refused, "
-            f"{count(len(group), 'time')} so far: no capacity",
+            f"{times(len(group))} so far: no capacity",
             quote=words[-1] if words else "",
             objects=names(group),
         )
@@ -48,16 +48,20 @@ def refused(history: History) -> Iterator[Moment]:
 
 def reclaimed(history: History) -> Iterator[Moment]:
     """A node with a claim is taken away: by the cloud, by a person, or by Karpenter itself."""
+    # a mark is set before the deletion is sent, so that it stands before all that follows from it: watches of two kinds
+    # may deliver in another order
+    done = {mark.to: mark.at for mark in history.recording.marks}
     for node in history.nodes.values():
         claim = node.claim
         at = claim.when(is_leaving) if claim else None
         if claim is None or at is None:
             continue
+        at = min(at, done.get(f"NodeClaim/{claim.name}", at))
         reason = condition(claim.last, OWN_CHOICE)
         text = f"node {node.said} is reclaimed"
         if reason.get("status") == "True":
             text = f"Karpenter takes node {node.said} back by itself: {reason.get('reason', 'no reason given')}"
-        yield Moment(at=at, until=node.life.gone, kind="reclaimed", text=text, objects=(node.name,))
+        yield Moment(at=at, until=node.life.gone, kind="reclaimed", text=text, objects=(node.short,))
 
 
 def drained(history: History) -> Iterator[Moment]:
@@ -65,7 +69,7 @@ def drained(history: History) -> Iterator[Moment]:
     for node in _static(history):
         for at, _, closed in node.life.changes(lambda thing: bool(thing.get("spec", {}).get("unschedulable"))):
             text = f"node {node.said} is closed to new pods" if closed else f"node {node.said} takes pods again"
-            yield Moment(at=at, kind="drained", text=text, objects=(node.name,))
+            yield Moment(at=at, kind="drained", text=text, objects=(node.short,))
 
 
 def vanished(history: History) -> Iterator[Moment]:
@@ -73,7 +77,7 @@ def vanished(history: History) -> Iterator[Moment]:
     for node in _static(history):
         if node.life.gone is not None:
             text = f"node {node.said} is deleted"
-            yield Moment(at=node.life.gone, kind="vanished", text=text, objects=(node.name,))
+            yield Moment(at=node.life.gone, kind="vanished", text=text, objects=(node.short,))
 
 
 def silent(history: History) -> Iterator[Moment]:
@@ -82,9 +86,9 @@ def silent(history: History) -> Iterator[Moment]:
         for at, before, after in node.life.changes(lambda thing: condition(thing, "Ready").get("status")):
             if before == "True" and not is_leaving(node.life.at(at) or {}):
                 text = f"node {node.said} is not ready any more"
-                yield Moment(at=at, kind="silent", text=text, objects=(node.name,))
-            elif after == "True" and (node.life.when(_ready) or at) < at:
-                yield Moment(at=at, kind="silent", text=f"node {node.said} is ready again", objects=(node.name,))
+                yield Moment(at=at, kind="silent", text=text, objects=(node.short,))
+            elif after == "True" and node.life.when(_ready) != at:
+                yield Moment(at=at, kind="silent", text=f"node {node.said} is ready again", objects=(node.short,))
 
 
 def is_launched(claim: Life) -> bool:
@@ -117,10 +121,6 @@ def _born(claim: Life) -> float:
 
 def _ready(thing: Json) -> bool:
     return is_true(thing, "Ready")
-
-
-def _is_ready(claim: Life) -> bool:
-    return claim.when(_ready) is not None
 
 
 def _pool(claim: Life) -> str:

@@ -16,6 +16,8 @@ from spotproof.rehearsal.history import (
     node_of,
     owners,
     phase,
+    rank,
+    role,
     waits,
 )
 from spotproof.rehearsal.patches import Json
@@ -26,6 +28,8 @@ SHORTEST_WAIT_SECONDS: Final = 0.5
 """A pod that is told no and placed in the same breath did not wait."""
 SAME_WAIT_SECONDS: Final = 1.5
 """A restart that ends and makes pods anew does not end their waiting."""
+FAILING_SECONDS: Final = 1.0
+"""A Job deletes its healthy pods first and writes afterwards that it is failing."""
 
 AROUND: Final[Mapping[str, str]] = {
     "failed": "of the same Job, though healthy, {be} ended as well: a Job that has failed keeps no pod",
@@ -89,13 +93,15 @@ def waiting(history: History) -> Iterator[Moment]:
         for since, until in waits_of(job):
             end = history.seconds if until is None else until
             lives = [pod for pod in job.pods if any(s < end and (e or end) > since for s, e in pod.stretches(waits))]
-            held = holding(job, end - 0.001 if until is not None else end)
+            places = {_place(pod) for pod in lives}
+            held = [pod for pod in holding(job, min(end, since + SAME_WAIT_SECONDS)) if _place(pod) not in places]
             beside = f" while {count(len(held), 'pod')} {'holds its node' if len(held) == 1 else 'hold their nodes'}"
+            attempt = _of_one_attempt(lives)
             yield Moment(
                 at=since,
                 until=until,
                 kind="waiting",
-                text=f"{pods(_of_one_attempt(lives))} {'waits' if job.size == 1 else 'wait'} for a node"
+                text=f"{pods(attempt)} {'waits' if len(attempt) == 1 else 'wait'} for a node"
                 + (beside if held else ""),
                 quote=" ".join(_words(history, lives, since, end)),
                 objects=names(lives),
@@ -158,7 +164,8 @@ def _why(history: History, job: Job, pod: Life, at: float) -> str:
     if job.life.kind == "RayJob":
         return "cluster"
     mine = next((life for life in history.of("Job") if life.uid in owners(pod.last)), None)
-    if mine and (now := mine.at(at)) and (is_true(now, "FailureTarget") or is_true(now, "Failed")):
+    failed = mine.when(lambda thing: is_true(thing, "FailureTarget") or is_true(thing, "Failed")) if mine else None
+    if failed is not None and failed <= at + FAILING_SECONDS:
         return "failed"
     return "" if is_true(state, "Completed") or is_true(state, "Failed") else "restart"
 
@@ -183,8 +190,8 @@ def _has_ended(pod: Json) -> bool:
 
 def _all_ended(lives: Sequence[Life]) -> float | None:
     """When the last of them had ended; None while one has not."""
-    ends = [pod.when(_has_ended) or pod.gone for pod in lives]
-    known = [at for at in ends if at is not None]
+    ends = [(pod.when(_has_ended), pod.gone) for pod in lives]
+    known = [min(at for at in each if at is not None) for each in ends if each != (None, None)]
     return max(known) if len(known) == len(ends) else None
 
 
@@ -204,8 +211,13 @@ def _of_one_attempt(lives: Sequence[Life]) -> list[Life]:
     """The pods of the newest attempt: a rank that waits in two attempts is one pod to its owner."""
     newest: dict[str, Life] = {}
     for pod in lives:
-        newest[pod.name.rpartition("-")[0]] = pod
+        newest[_place(pod)] = pod
     return list(newest.values())
+
+
+def _place(pod: Life) -> str:
+    """Its place in the gang: role and rank, or its name where it has no rank."""
+    return f"{role(pod.last)} {rank(pod.last)}" if rank(pod.last) else pod.name
 
 
 def _words(history: History, lives: Sequence[Life], since: float, until: float) -> list[str]:
@@ -225,7 +237,15 @@ def _words(history: History, lives: Sequence[Life], since: float, until: float) 
         if since <= each.at <= until
         if (each.object.get("involvedObject") or {}).get("name") in about and _is_karpenters(each.object)
     ]
-    return [*([f"Scheduler: {said[-1]}"] if said else []), *([f"Karpenter: {karpenter[-1]}"] if karpenter else [])]
+    return [
+        *([f"Scheduler: {_short(said[-1])}"] if said else []),
+        *([f"Karpenter: {karpenter[-1]}"] if karpenter else []),
+    ]
+
+
+def _short(message: str) -> str:
+    """The scheduler's words without what it says of dynamic resources and preemption, which nothing here has."""
+    return message.partition(" no new claims")[0].partition(" preemption:")[0]
 
 
 def _is_karpenters(event: Json) -> bool:

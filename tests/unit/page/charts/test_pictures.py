@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import pytest
 
 from spotproof.page.charts.bars import Bar, Bars
+from spotproof.page.charts.lanes import Lane, Lanes, Phase, Place, Stretch
 from spotproof.page.charts.line import Axis, Line
 from spotproof.page.charts.scatter import Cloud, Scatter
 from spotproof.page.charts.svg import NARROW, WIDE
@@ -50,6 +51,25 @@ def timeline(names: Sequence[str]) -> Timeline:
     return Timeline("One run", "Words.", states, bands, (60.0, "deadline 60 h"))
 
 
+PHASES: Sequence[Phase] = ["waiting", "starting", "up", "leaving", "closed"]
+
+
+def lanes(names: Sequence[str], marks: Sequence[float], seconds: float = 60.0) -> Lanes:
+    places = [Place(f"a100-spot-{zone}", "spot") for zone in "abcde"] + [Place(LONG, "on-demand")]
+    rows = [
+        Lane(
+            name,
+            f"{LONG}, us-west-2a",
+            [
+                Stretch(PHASES[(at + row) % 5], at * seconds / 12, (at + 1) * seconds / 12, at % 6 if at % 4 else None)
+                for at in range(12)
+            ],
+        )
+        for row, name in enumerate(names)
+    ]
+    return Lanes("What they did", "Words.", places, rows, marks, seconds)
+
+
 def bars(names: Sequence[str], values: Sequence[float]) -> Bars:
     made = [
         Bar(name, value, (value - 4, value + 3), f"{value:g} %")
@@ -78,6 +98,10 @@ PICTURES: dict[str, Chart] = {
     "bars": bars(NAMES, [56.0, 12.5, 0.0, 99.9]),
     "bars, losses": bars(NAMES, [-56.0, 12.5, -3.0]),
     "bars, nothing": bars(["on-demand"], [0.0]),
+    "lanes": lanes(NAMES, [0.0, 0.1, 5.0, 5.2, 5.4, 17.0, 18.0, 33.0, 59.9, 60.0]),
+    "lanes, one after another": lanes(NAMES[:2], [each * 0.61 for each in range(99)]),
+    "lanes, an hour": lanes(NAMES[:3], [each * 40.0 for each in range(90)], 3600.0),
+    "lanes, none": lanes([], []),
     "line": line(CURVE, [((0.3, 51.0), "this market: 51 %"), ((2.0, 0.0), "break-even: 2 an hour")]),
     "line, marks on one spot": line(CURVE, [((2.0, 0.0), LONG), ((2.0, 0.0), LONG), ((2.01, 0.1), "a")]),
     "line, all lost": line([(0.0, -10.0), (1.0, -300.0)]),
@@ -145,6 +169,37 @@ def test_dots_are_drawn_where_the_axes_say() -> None:
     assert second[0] == pytest.approx((labels["60"].left + labels["60"].right) / 2, abs=0.6)
     assert labels["0"].top < first[1] < labels["0"].bottom
     assert labels["1,000"].top < second[1] < labels["1,000"].bottom
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_moment_has_its_number_or_shares_one_with_its_neighbours(width: int) -> None:
+    marks = [each * 3.7 for each in range(17)]
+    seen = [text for text, _ in words(lanes(NAMES, marks).draw(width))]
+    numbers = [
+        text for text in seen if text.replace("-", "").isdigit() and (text in map(str, range(1, 18)) or "-" in text)
+    ]
+    told = {number for text in numbers for number in range(int(text.split("-")[0]), int(text.split("-")[-1]) + 1)}
+
+    assert set(range(1, 18)) <= told
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_lane_tells_its_phases_by_form_and_says_when_they_were(width: int) -> None:
+    places = [Place("spot-a", "spot"), Place("paid", "on-demand")]
+    stretches = [
+        Stretch("waiting", 0, 10),
+        Stretch("starting", 10, 20, 0),
+        Stretch("up", 20, 40, 0),
+        Stretch("leaving", 40, 50, 0),
+        Stretch("up", 50, 60, 1),
+    ]
+    picture = Lanes("T", "D", places, [Lane("worker 0", "2 pods", stretches)], [40.0], 60.0).draw(width)
+    classes = [path.attrib["class"] for path in svg(picture).iter("path") if path.find("title") is not None]
+    titles = [each.text for each in svg(picture).iter("title")]
+
+    assert classes == ["waiting", "starting s0", "up s0", "leaving", "up paid"]
+    assert "is up on spot-a, 20\u00a0s to 40\u00a0s" in titles
+    assert "waits for a node, 0\u00a0s to 10\u00a0s" in titles
 
 
 @pytest.mark.parametrize("width", WIDTHS)

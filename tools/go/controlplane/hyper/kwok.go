@@ -1,3 +1,5 @@
+//go:build !kubernetes_only
+
 package main
 
 import (
@@ -10,6 +12,11 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 	"sigs.k8s.io/kwok/pkg/utils/signals"
 )
+
+// kwok is a client, built against the libraries of one Kubernetes release and at home on its neighbours too.
+func init() {
+	parts["kwok"] = kwok
+}
 
 func kwok() int {
 	flags := pflag.NewFlagSet("kwok", pflag.ContinueOnError)

@@ -30,7 +30,6 @@ var parts = map[string]func() int{
 	"kube-controller-manager": command(controllers.NewControllerManagerCommand),
 	"kube-scheduler":          command(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 	"kubectl":                 command(kubectl.NewDefaultKubectlCommand),
-	"kwok":                    kwok,
 }
 
 func main() {

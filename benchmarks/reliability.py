@@ -1,0 +1,70 @@
+"""`make reliability`: the suites on the real engine and the real control plane, many times in a row.
+
+A test that passes nine times in ten is worse than none: it teaches people to run it again.
+"""
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+from xml.etree import ElementTree as ET
+
+from benchmarks.measure import machine
+from benchmarks.pages import between, table
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+SUITES: Final = ("engine", "e2e")
+RUNS: Final = 10
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a suite came to, and the names of the tests that did not pass."""
+
+    passed: int
+    skipped: int
+    seconds: float
+    failed: tuple[str, ...]
+
+    @classmethod
+    def of(cls, suite: str, report: Path) -> Self:
+        """Run it once, in a process of its own."""
+        command = [sys.executable, "-m", "pytest", f"tests/{suite}", f"--junitxml={report}"]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        if not report.exists():
+            raise RuntimeError(f"tests/{suite} did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        (one,) = ET.parse(report).getroot().iter("testsuite")  # noqa: S314 - pytest's own file of a moment ago
+        cases = list(one.iter("testcase"))
+        failed = tuple(case.get("name", "") for case in cases if case.find("failure") is not None or _broke(case))
+        skipped = sum(case.find("skipped") is not None for case in cases)
+        return cls(len(cases) - len(failed) - skipped, skipped, float(one.get("time", 0)), failed)
+
+
+def _broke(case: ET.Element) -> bool:
+    return case.find("error") is not None
+
+
+def main(runs: int = RUNS, suites: tuple[str, ...] = SUITES) -> None:
+    """Run every suite so often, and write the counts into docs/reliability.md."""
+    for suite in suites:
+        with tempfile.TemporaryDirectory() as folder:
+            done = [_said(Run.of(suite, Path(folder, f"{number}.xml")), number) for number in range(1, runs + 1)]
+        rows = [(i, one.passed, len(one.failed), one.skipped, f"{one.seconds:.0f} s") for i, one in enumerate(done, 1)]
+        good = sum(not one.failed for one in done)
+        failed = sorted({name for one in done for name in one.failed})
+        summary = f"{good} of {runs} runs in a row passed, on {machine()}."
+        names = f"\n\nFailed: {', '.join(f'`{name}`' for name in failed)}." if failed else ""
+        figures = table(("run", "passed", "failed", "skipped", "time"), rows)
+        between(ROOT / "docs" / "reliability.md", f"{summary}\n\n{figures}{names}", suite)
+
+
+def _said(run: Run, number: int) -> Run:
+    sys.stdout.write(f"run {number}: {run.passed} passed, {len(run.failed)} failed, {run.seconds:.0f} s\n")
+    sys.stdout.flush()
+    return run
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS, tuple(sys.argv[2:]) or SUITES)
