@@ -11,6 +11,7 @@ import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools, ToolsMissing, find_tools
+from tests.e2e.stage import Stage, prepare
 
 LOG_LINES: Final = 25
 _numbers = count(1)
@@ -75,3 +76,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         find_tools(os.environ)
     except ToolsMissing as missing:
         terminalreporter.write_line(f"NOT RUN: tests/e2e. {missing}", red=True, bold=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: waits for a minute, since what it waits for cannot be made to hurry")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="write the stories that are seen to tests/recordings")
+
+
+@pytest.fixture(scope="module")
+def prepared(plane: ControlPlane) -> ControlPlane:
+    """The module's control plane with the pools and admission policies of a stack."""
+    prepare(plane)
+    return plane
+
+
+@pytest.fixture
+def stage(prepared: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """A workspace of the test's own, recorded."""
+    record = bool(request.config.getoption("--record"))
+    with Stage(prepared, f"test-{next(_numbers)}", record=record) as stage:
+        yield stage

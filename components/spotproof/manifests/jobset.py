@@ -54,6 +54,10 @@ def failure_policy(job: Job) -> Manifest:
     eviction does not, since it is counted against the tier. What was killed without a condition counts only where no
     controller tells an eviction from a lack of memory: nobody else would end that loop.
 
+    A JobSet that is suspended may restart as `killed` too: its pods end with these codes, and where the Job controller
+    looks before one of them is gone, the Job fails, at once or as it is resumed (seen on 1.36.3, tests/e2e). It is part
+    of the suspension and no failure of the tier; child Jobs that are deleted before the resume have none to report.
+
     BlockingRecreate: new pods only once every old one is gone, or two gangs would write to one checkpoint.
     """
     evicted = NOT_COUNTED if job.has_policy else COUNTED

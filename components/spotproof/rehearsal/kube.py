@@ -158,13 +158,18 @@ class Kube:
         *,
         grace_seconds: int | None = None,
         propagation: str = "Background",
+        uid: str | None = None,
     ) -> None:
         """Ask for its end: it may live on for its finalizers and its grace.
 
+        With `uid` only that very object: another one of the same name, made meanwhile, is left alone.
+
         Raises:
-            Refused: it is not there (404), or the user may not.
+            Refused: it is not there (404), is another one than `uid` (409), or the user may not.
         """
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+        if uid is not None:
+            body["preconditions"] = {"uid": uid}
         if grace_seconds is not None:
             body["gracePeriodSeconds"] = grace_seconds
         self._request("delete", self._path(api_version, kind, name, namespace), body=body)
