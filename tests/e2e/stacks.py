@@ -97,6 +97,14 @@ def established(kube: Kube, thing: Object) -> None:
     if thing["kind"] == "Namespace":
         name = thing["metadata"]["name"]
         kube.wait(lambda: kube.find("v1", "ServiceAccount", "default", name), f"{name}'s account", ESTABLISHED_SECONDS)
+    if thing["kind"] == "PersistentVolumeClaim":
+        # a pod that comes before is looked at again when the scheduler's patience with it ends
+        kube.wait(lambda: _is_bound(kube, thing), "its claim to be bound", ESTABLISHED_SECONDS)
+
+
+def _is_bound(kube: Kube, claim: Object) -> bool:
+    meta = claim["metadata"]
+    return kube.get("v1", "PersistentVolumeClaim", meta["name"], meta["namespace"])["status"].get("phase") == "Bound"
 
 
 def _served(kube: Kube, version: str, kind: str) -> bool:

@@ -17,12 +17,12 @@ from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.tools import Tools
 from tests.e2e.cluster import OnTheControlPlane, everything
 from tests.e2e.nodes import HOME, brought_up, claim
-from tests.e2e.stacks import environment_of, objects_of, resources_of, settings_for
+from tests.e2e.stacks import environment_of, make, objects_of, resources_of, settings_for
 from tests.engine.driver import Engine, Run
 from tests.engine.standin.provider import StandIn
 from tests.engine.standin.serving import served
 from tests.portability.nodes import nodes_of
-from tests.unit.manifests.jobs import on_policy, pod_templates, rendered
+from tests.unit.manifests.jobs import on_policy, rendered
 
 PARTS: Final = Parts.JOBSET
 NAME: Final = "kind-dev"
@@ -60,12 +60,8 @@ class Story:
         """A rendered job, once all its pods run."""
         assert self.made
         kube, env = self.plane.kube, environment_of(NAME)
-        for one in claim(checkpoint_store(NAME, env).volume_claim):
-            kube.apply(one)
+        make(kube, claim(checkpoint_store(NAME, env).volume_claim))
         manifest = rendered(on_policy("jobset", env), env, NAME)
-        for template in pod_templates(manifest).values():
-            # a namespace that goes is looked at again after half of its pods' longest grace
-            template["spec"]["terminationGracePeriodSeconds"] = 2
         kube.apply(manifest)
         wanted = sum(each["replicas"] for each in manifest["spec"]["replicatedJobs"])
         kube.wait(lambda: len(self._running()) >= wanted, f"{wanted} pods Running", SECONDS, seen=self._running)
