@@ -1,15 +1,18 @@
 """The Kubernetes objects of every stack, as its own program sends them, and what a control plane makes of them."""
 
+import json
+import os
 import re
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
 from spotproof.preview.model import Resource
-from spotproof.preview.project import load_project
-from spotproof.preview.run import capture
+from spotproof.preview.run import Configuration, Target, capture
 from spotproof.rehearsal.kube import Applied, Kube
-from spotproof.settings import Environment, clock, load_environment
+from spotproof.rehearsal.tools import ToolsMissing, find_tools
+from spotproof.settings import ENVIRONMENT_KEY, Environment, clock, load_environment
 from tests.stacks.runs import ROOT, settings_of
 
 Object = dict[str, Any]
@@ -22,16 +25,35 @@ ESTABLISHED_SECONDS: Final = 30
 
 
 @cache
+def served() -> str:
+    """The minor version of the control plane that the tests run on, as in 1.36; empty where none was built."""
+    try:
+        server = find_tools(os.environ).bin("kube-apiserver")
+    except ToolsMissing:
+        return ""
+    said = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout
+    return ".".join(said.split()[-1].lstrip("v").split(".")[:2])
+
+
+def settings_for(stack: str) -> Object:
+    """The settings of a stack file, for the Kubernetes version that is served where that is not the newest."""
+    settings = settings_of(stack)
+    version = Environment.model_fields["kubernetes_version"].default
+    return settings if served() in {"", version} else settings | {"kubernetesVersion": served()}
+
+
+@cache
 def environment_of(stack: str) -> Environment:
-    """The settings of a stack file."""
-    return load_environment(settings_of(stack), today=clock.today())
+    """The environment of a stack."""
+    return load_environment(settings_for(stack), today=clock.today())
 
 
 @cache
 def resources_of(stack: str) -> tuple[Resource, ...]:
     """Every resource that a stack's program registers, with values that are known."""
-    project = load_project(ROOT)
-    return capture(project.program, project.target(stack), "known").resources
+    configuration = Configuration({ENVIRONMENT_KEY: json.dumps(settings_for(stack))})
+    target = Target("spotproof", stack, root=ROOT, configuration=configuration)
+    return capture(ROOT / "infra", target, "known").resources
 
 
 @cache
@@ -75,6 +97,14 @@ def established(kube: Kube, thing: Object) -> None:
     if thing["kind"] == "Namespace":
         name = thing["metadata"]["name"]
         kube.wait(lambda: kube.find("v1", "ServiceAccount", "default", name), f"{name}'s account", ESTABLISHED_SECONDS)
+    if thing["kind"] == "PersistentVolumeClaim":
+        # a pod that comes before is looked at again when the scheduler's patience with it ends
+        kube.wait(lambda: _is_bound(kube, thing), "its claim to be bound", ESTABLISHED_SECONDS)
+
+
+def _is_bound(kube: Kube, claim: Object) -> bool:
+    meta = claim["metadata"]
+    return kube.get("v1", "PersistentVolumeClaim", meta["name"], meta["namespace"])["status"].get("phase") == "Bound"
 
 
 def _served(kube: Kube, version: str, kind: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.tools import Tools
 from tests.e2e.cluster import OnTheControlPlane, everything
-from tests.e2e.stacks import KUBERNETES, RELEASE, objects_of, resources_of
+from tests.e2e.stacks import KUBERNETES, RELEASE, objects_of, resources_of, settings_for
 from tests.engine.driver import Engine
 from tests.engine.life import Life
 from tests.engine.standin.provider import StandIn
@@ -28,7 +28,9 @@ def life(plane: ControlPlane, tools: Tools, tmp_path_factory: pytest.TempPathFac
     store = OnTheControlPlane(plane.kube)
     standin = StandIn(lambda _: store)
     with served(standin) as providers:
-        yield Life(Engine(tools.folder, tmp_path_factory.mktemp("engine"), standin, providers), NAME)
+        found = Life(Engine(tools.folder, tmp_path_factory.mktemp("engine"), standin, providers), NAME)
+        found.settings = settings_for(NAME)
+        yield found
 
 
 def test_it_comes_up_stays_as_it_is_and_leaves_only_what_goes_with_its_cluster(plane: ControlPlane, life: Life) -> None:

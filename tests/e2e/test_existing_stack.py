@@ -17,12 +17,11 @@ from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.tools import Tools
 from tests.e2e.cluster import OnTheControlPlane, everything
 from tests.e2e.nodes import HOME, brought_up, claim
-from tests.e2e.stacks import environment_of, objects_of, resources_of
+from tests.e2e.stacks import environment_of, make, objects_of, resources_of, settings_for
 from tests.engine.driver import Engine, Run
 from tests.engine.standin.provider import StandIn
 from tests.engine.standin.serving import served
 from tests.portability.nodes import nodes_of
-from tests.stacks.runs import settings_of
 from tests.unit.manifests.jobs import on_policy, rendered
 
 PARTS: Final = Parts.JOBSET
@@ -38,7 +37,7 @@ class Story:
     def __init__(self, plane: ControlPlane, engine: Engine, store: OnTheControlPlane) -> None:
         self.plane, self.engine, self.store = plane, engine, store
         self.before = everything(plane)
-        settings = settings_of(NAME)
+        settings = settings_for(NAME)
         settings["provider"]["context"] = "rehearsal"
         self.stack = engine.stack(NAME, settings)
         self.stack.configure(settings, kubeconfig=plane.kubeconfig_for(*ADMINISTRATOR).read_text(encoding="utf-8"))
@@ -61,8 +60,7 @@ class Story:
         """A rendered job, once all its pods run."""
         assert self.made
         kube, env = self.plane.kube, environment_of(NAME)
-        for one in claim(checkpoint_store(NAME, env).volume_claim):
-            kube.apply(one)
+        make(kube, claim(checkpoint_store(NAME, env).volume_claim))
         manifest = rendered(on_policy("jobset", env), env, NAME)
         kube.apply(manifest)
         wanted = sum(each["replicas"] for each in manifest["spec"]["replicatedJobs"])
@@ -150,13 +148,13 @@ def test_a_second_up_and_a_refresh_find_nothing_to_change(story: Story) -> None:
 
 def test_what_somebody_deleted_by_hand_is_seen_by_a_refresh_and_made_again(story: Story) -> None:
     assert story.up
-    kube, binding = story.plane.kube, ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding")
-    kube.delete(*binding, "spotproof-spot-tolerations")
+    kube, role = story.plane.kube, ("rbac.authorization.k8s.io/v1", "ClusterRole", "spotproof-edit")
+    kube.delete(*role)
 
     assert "no changes were expected for refresh but changes were proposed" in story.stack.refresh().error
     assert [step for step, _ in well(story.stack.up()).changes()] == ["create"]
 
-    assert kube.get(*binding, "spotproof-spot-tolerations")
+    assert kube.get(*role)
     assert well(story.stack.unchanged()).changes() == []
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from spotproof.manifests.admission import spot_tolerations
+from spotproof.manifests.admission import STABLE_SINCE, spot_tolerations
 from spotproof.manifests.workspaces import namespace as workspace_namespace
 from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.kube import Kube
@@ -22,10 +22,14 @@ from spotproof.vocabulary import (
     Manifest,
 )
 from tests.e2e.pods import added, in_order, pod_of, tolerations_of
-from tests.e2e.stacks import established
+from tests.e2e.stacks import established, served
 from tests.portability.admission import admitted
 from tests.portability.documents import DOCUMENTS, Document, raw_pod
 
+pytestmark = pytest.mark.skipif(
+    bool(served()) and tuple(map(int, served().split("."))) < STABLE_SINCE,
+    reason=f"Kubernetes {served()} does not serve these policies, and none are rendered for it",
+)
 HOME: Final = "research"
 ELSEWHERE: Final = "elsewhere"
 ENV: Final = load_environment(

@@ -6,7 +6,7 @@ it is created as it is, and lands on one of the pools that the table names, or w
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -17,12 +17,13 @@ from spotproof.clouds.registry import checkpoint_store
 from spotproof.manifests.workspaces import workspace
 from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.kube import Kube
+from spotproof.settings import Environment
 from spotproof.settings.environment import Workspace
 from tests.e2e.nodes import brought_up, claim
 from tests.e2e.pods import in_order, pod_of, tolerations_of
 from tests.e2e.scheduled import decided, put_to, remove, said
 from tests.e2e.stacks import Object, environment_of, is_of, make, objects_of, resources_of
-from tests.portability.admission import admitted
+from tests.portability.admission import admitted, from_the_cloud
 from tests.portability.documents import DOCUMENTS, OPERATORS, raw_pod
 from tests.portability.landing import Stack, pool_of
 from tests.portability.nodes import nodes_of
@@ -64,11 +65,19 @@ def stack(name: str) -> Stack:
 def cases(name: str) -> tuple[Case, ...]:
     """Raw and rendered, of both operators, by capacity and on every tier; what a scheduler sees twice is there once."""
     found: dict[str, Case] = {}
-    for case in _all_cases(stack(name)):
+    for written in _all_cases(stack(name)):
+        case = _handed_on(written, environment_of(name))
         seen = [case.spec.get(key) for key in ("nodeSelector", "tolerations", "affinity", "volumes")]
         sizes = [container.get("resources") for container in case.spec["containers"]]
         found.setdefault(json.dumps([seen, sizes], sort_keys=True), case)
     return tuple(found.values())
+
+
+def _handed_on(case: Case, env: Environment) -> Case:
+    """The case with what only the cloud's own API server adds: GKE's toleration of GPUs."""
+    carried = list(case.spec.get("tolerations", []))
+    added = [one for one in from_the_cloud(case.spec, env) if one not in carried]
+    return replace(case, spec={**case.spec, "tolerations": [*carried, *added]})
 
 
 def _all_cases(here: Stack) -> Iterator[Case]:

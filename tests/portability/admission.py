@@ -20,7 +20,7 @@ BROUGHT_BY_THE_CLOUD = frozenset({"gcp"})
 def admitted(pod: Pod, env: Environment) -> Pod:
     """The pod as it is stored: with the tolerations that the cluster adds."""
     tolerations = list(pod.get("tolerations") or [])
-    for one in (*_from_policies(pod, env), *_from_the_cloud(pod, env)):
+    for one in (*_from_policies(pod, env), *from_the_cloud(pod, env)):
         if one not in tolerations:
             tolerations.append(one)
     return {**pod, "tolerations": tolerations}
@@ -64,6 +64,7 @@ def _terms(pod: Pod) -> Iterator[list[tuple[str, set[str]]]]:
         yield [(e["key"], set(e["values"])) for e in term.get("matchExpressions", []) if e["operator"] == "In"]
 
 
-def _from_the_cloud(pod: Pod, env: Environment) -> Iterator[Mapping[str, str]]:
+def from_the_cloud(pod: Pod, env: Environment) -> Iterator[Mapping[str, str]]:
+    """What the cloud's API server adds by itself."""
     if env.provider.cloud in BROUGHT_BY_THE_CLOUD and GPU_RESOURCE in requests(pod):
         yield GPU_TOLERATION
