@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,17 @@ Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def start(tools: Tools, tmp_path: Path) -> Iterator[Start]:
-    """Starts the command; what it makes temporary is in a folder of the test's own, so that leftovers are seen."""
+def temporary() -> Iterator[Path]:
+    """What the command makes temporary is in here, so that leftovers are seen; pytest's own is too long for sockets."""
+    with tempfile.TemporaryDirectory(prefix="sp-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def start(tools: Tools, temporary: Path, tmp_path: Path) -> Iterator[Start]:
+    """Starts the command."""
     running: list[subprocess.Popen[str]] = []
-    (tmp_path / "t").mkdir()
-    environ = {**os.environ, TOOLS_VARIABLE: str(tools.folder), "TMPDIR": str(tmp_path / "t"), "PYTHONUNBUFFERED": "1"}
+    environ = {**os.environ, TOOLS_VARIABLE: str(tools.folder), "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
 
     def begin(*arguments: str) -> subprocess.Popen[str]:
         command = [*COMMAND, *arguments, "--program", str(ROOT)]
@@ -46,7 +53,7 @@ def document(path: Path) -> Any:
 
 
 def left_behind(folder: Path) -> list[str]:
-    return [path.name for path in (folder / "t").iterdir()]
+    return [path.name for path in folder.iterdir()]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,7 @@ def left_behind(folder: Path) -> list[str]:
     ids=["jobset", "kuberay"],
 )
 def test_a_job_is_reclaimed_comes_back_and_waits_in_a_dry_market(
-    start: Start, tmp_path: Path, *, experiment: str | None, restarts: bool
+    start: Start, temporary: Path, tmp_path: Path, *, experiment: str | None, restarts: bool
 ) -> None:
     file = ROOT / "examples" / "experiments" / f"{experiment}.yaml"
     job = ["--experiment", str(file)] if experiment else []
@@ -78,10 +85,10 @@ def test_a_job_is_reclaimed_comes_back_and_waits_in_a_dry_market(
         moment["text"] for moment in found["moments"]
     ]
     assert (tmp_path / "t.html").read_text().startswith("<!DOCTYPE html>")
-    assert left_behind(tmp_path) == []
+    assert left_behind(temporary) == []
 
 
-def test_ctrl_c_ends_it_and_what_was_seen_is_written(start: Start, tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_and_what_was_seen_is_written(start: Start, temporary: Path, tmp_path: Path) -> None:
     rehearsal = start("--stack", "aws-dev", "--output", "t.json")
     assert rehearsal.stdout is not None
     printed = ""
@@ -95,20 +102,19 @@ def test_ctrl_c_ends_it_and_what_was_seen_is_written(start: Start, tmp_path: Pat
     assert rehearsal.returncode == 1, printed + rest
     assert "spotproof rehearse: not to its end: it was stopped" in rest
     assert document(tmp_path / "t.json")["moments"][0]["kind"] == "submitted"
-    assert left_behind(tmp_path) == []
+    assert left_behind(temporary) == []
 
 
-def test_ctrl_c_while_the_control_plane_starts_leaves_nothing(start: Start, tmp_path: Path) -> None:
+def test_ctrl_c_while_the_control_plane_starts_leaves_nothing(start: Start, temporary: Path) -> None:
     rehearsal = start("--stack", "aws-dev")
     assert rehearsal.stdout is not None
     for line in rehearsal.stdout:
         if "starting the control plane" in line:
             break
-    folder = tmp_path / "t"
-    wait(lambda: list(folder.glob("*/logs/*")), "a process of the control plane", 60)
+    wait(lambda: list(temporary.glob("*/logs/*")), "a process of the control plane", 60)
     rehearsal.send_signal(signal.SIGINT)
     rest, _ = rehearsal.communicate(timeout=SECONDS)
 
     assert rehearsal.returncode == 1, rest
     assert "stopped before the control plane was ready" in rest
-    assert left_behind(tmp_path) == []
+    assert left_behind(temporary) == []
