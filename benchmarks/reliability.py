@@ -16,7 +16,10 @@ from benchmarks.measure import machine
 from benchmarks.pages import between, table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-SUITES: Final[Mapping[str, Sequence[str]]] = {"engine": (), "e2e": ("-n", "2", "--dist", "loadscope")}
+SUITES: Final[Mapping[str, Sequence[str]]] = {
+    "engine": (),
+    "e2e": ("-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
+}
 """Folders of tests, and with what they run beside pytest's own options: as in the Makefile."""
 RUNS: Final = 10
 

@@ -14,8 +14,15 @@ from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools, ToolsMissing, find_
 from tests.e2e.stage import Stage, prepare
 
 LOG_LINES: Final = 25
+LONGEST_FIRST: Final = ("test_rehearse", "test_jobset_reclaim", "test_rayjob_reclaim", "test_existing_stack")
 _numbers = count(1)
 _logs = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest modules first: a worker has a whole module, and one that begins last leaves the other idle."""
+    items.sort(key=lambda item: LONGEST_FIRST.index(item.path.stem) if item.path.stem in LONGEST_FIRST else 99)
 
 
 @pytest.fixture(scope="session")

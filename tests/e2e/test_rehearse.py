@@ -19,7 +19,9 @@ from spotproof.rehearsal.waiting import wait
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300
-COMMAND = (sys.executable, "-c", "from spotproof.cli.main import run; run()", "rehearse")
+# A shell ignores SIGINT in what it starts with `&`, and every process below would inherit that: a CI runner's too.
+AS_IN_A_TERMINAL = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = (sys.executable, "-c", f"{AS_IN_A_TERMINAL}; from spotproof.cli.main import run; run()", "rehearse")
 Start = Callable[..., subprocess.Popen[str]]
 
 
