@@ -18,7 +18,7 @@ from benchmarks.pages import between, table
 ROOT: Final = Path(__file__).resolve().parent.parent
 SUITES: Final[Mapping[str, Sequence[str]]] = {
     "engine": (),
-    "e2e": ("-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "e2e": ("-n", "4", "--dist", "loadscope", "--no-loadscope-reorder"),
 }
 """Folders of tests, and with what they run beside pytest's own options: as in the Makefile."""
 RUNS: Final = 10
