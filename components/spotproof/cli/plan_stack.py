@@ -80,9 +80,7 @@ def read_stack(project: Project, name: str, policy: str | None) -> Stack:
         SettingsError: the stack file or the prices file cannot work.
         ContentsError: the policy cannot be planned with.
     """
-    file = project.stack_files.get(name)
-    if file is None:
-        raise ProjectError(unknown_name("stack", name, project.stack_files))
+    file = project.stack_file(name)
     env = load_stack(read_stack_file(file), today=clock.today(), source=file.name)
     prices = load_prices(file.parent / env.prices if env.prices else None)
     chosen = _policy(env, policy, file.name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WRONG: Final = 1
 USED_WRONGLY: Final = 2
-LIBRARIES: Final = ("kubernetes", "trustme")
+LIBRARIES: Final = ("cryptography", "kubernetes", "trustme")
 FORMS: Final = (".html", ".json")
 
 
@@ -87,7 +87,7 @@ def _scene(stack: str, experiment: Path | None, workspace: str | None, program: 
     """Everything that is set up, from the files alone."""
     from spotproof.cli.preview import find_project  # noqa: PLC0415
     from spotproof.clouds.registry import checkpoint_store  # noqa: PLC0415
-    from spotproof.preview.project import ProjectError, unknown_name  # noqa: PLC0415
+    from spotproof.preview.project import ProjectError  # noqa: PLC0415
     from spotproof.prices import load_prices  # noqa: PLC0415
     from spotproof.rehearsal.default_job import NothingToTake, default_case  # noqa: PLC0415
     from spotproof.rehearsal.scene import scene  # noqa: PLC0415
@@ -97,12 +97,9 @@ def _scene(stack: str, experiment: Path | None, workspace: str | None, program: 
     if experiment is not None and not experiment.is_file():
         raise _stop(f"there is no file {experiment}", USED_WRONGLY)
     try:
-        project = find_project(program)
+        file = find_project(program).stack_file(stack)
     except ProjectError as error:
         raise _stop(str(error), USED_WRONGLY) from error
-    file = project.stack_files.get(stack)
-    if file is None:
-        raise _stop(unknown_name("stack", stack, project.stack_files), USED_WRONGLY)
     try:
         env = load_stack(read_stack_file(file), today=clock.today(), source=file.name)
         home = _workspace(env, workspace)

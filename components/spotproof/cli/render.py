@@ -56,16 +56,13 @@ def _environment(stack: str, program: Path | None) -> "Environment":
         SettingsError: the stack file holds settings that cannot work.
     """
     from spotproof.cli.preview import find_project  # noqa: PLC0415
-    from spotproof.preview.project import ProjectError, unknown_name  # noqa: PLC0415
+    from spotproof.preview.project import ProjectError  # noqa: PLC0415
     from spotproof.settings import clock, load_stack, read_stack_file  # noqa: PLC0415
 
     try:
-        project = find_project(program)
+        file = find_project(program).stack_file(stack)
     except ProjectError as error:
         raise _stop(str(error), USED_WRONGLY) from error
-    file = project.stack_files.get(stack)
-    if file is None:
-        raise _stop(unknown_name("stack", stack, project.stack_files), USED_WRONGLY)
     return load_stack(read_stack_file(file), today=clock.today(), source=file.name)
 
 

@@ -44,6 +44,16 @@ class Project:
     stack_files: Mapping[str, Path] = field(default_factory=dict)
     schema: Mapping[str, object] = field(default_factory=dict)
 
+    def stack_file(self, stack: str) -> Path:
+        """The file of a stack that must have one.
+
+        Raises:
+            UnknownStackError: no stack file has that name.
+        """
+        if stack not in self.stack_files:
+            raise UnknownStackError(unknown_name("stack", stack, self.stack_files))
+        return self.stack_files[stack]
+
     def target(self, stack: str) -> Target:
         """Return what `run.capture` needs to preview `stack`.
 
@@ -52,9 +62,7 @@ class Project:
             ProjectError: configuration is missing or of the wrong type.
             SettingsError: the stack file cannot be read.
         """
-        if stack not in self.stack_files and self.stack_files:
-            raise UnknownStackError(unknown_name("stack", stack, self.stack_files))
-        file = self.stack_files.get(stack)
+        file = self.stack_file(stack) if self.stack_files else None
         config = read_stack_file(file) if file else {}
         return Target(self.name, stack, root=self.root, configuration=self._configuration(stack, config))
 
