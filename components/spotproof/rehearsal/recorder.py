@@ -174,8 +174,7 @@ class Recorder:
         """What was recorded so far as it came, for whoever looks on: not fit for a file."""
         with self._lock:
             versions, marks = list(self._versions), tuple(self._marks)
-        versions.sort(key=lambda each: each.at)
-        return Recording(tuple(versions), marks, self.seconds, self._about)
+        return Recording(tuple(_in_order(versions)), marks, self.seconds, self._about)
 
     def recording(self) -> Recording:
         """What was recorded so far, redacted."""
@@ -191,6 +190,24 @@ class Recorder:
             else:
                 if received is not None:
                     self.receive(received.type, received.object, received.received_at)
+
+
+def _in_order(versions: Sequence[Version]) -> Iterator[Version]:
+    """Versions in the order in which they were written, none later than what was written after it.
+
+    Each kind's watch is a stream of its own: on a busy machine a pod was received before the JobSet it is of. One etcd
+    ranks the writes of all kinds (KEP-5504: resource versions of one cluster are integers that may be compared).
+    """
+    until, found = float("inf"), list[Version]()
+    for each in sorted(versions, key=_rank, reverse=True):
+        until = min(until, each.at)
+        found.append(Version(until, each.change, each.object))
+    yield from reversed(found)
+
+
+def _rank(version: Version) -> tuple[int, float]:
+    written = str(version.object["metadata"].get("resourceVersion", ""))
+    return (int(written) if written.isdigit() else 0, version.at)
 
 
 def _machine() -> list[str]:

@@ -83,6 +83,12 @@ def test_versions_are_kept_in_order_with_their_seconds_and_what_was_there_before
     ]
 
 
+def test_a_write_that_is_received_late_is_told_before_what_was_written_after_it() -> None:
+    _, found, _ = recorded(change("ADDED", 1.0, 102, pod("2")), change("ADDED", 1.5, 101, pod("1")))
+
+    assert [(each.at, each.uid) for each in found.versions] == [(1.4, "pod-1"), (1.4, "pod-2")]
+
+
 def test_a_version_that_comes_twice_is_kept_once() -> None:
     _, found, _ = recorded(change("ADDED", 1.0, 101, pod("1")), change("ADDED", 2.0, 101, pod("1")))
 
