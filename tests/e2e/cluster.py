@@ -6,8 +6,8 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any, Final
 
+from spotproof.kube.client import Kube, Refused
 from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.kube import Kube, Refused
 from tests.e2e.stacks import established, hyphens
 from tests.engine.standin.objects import Object, ObjectRefusedError
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spotproof.rehearsal.kube import Kube
+from spotproof.kube.client import Kube
 
 Object = dict[str, Any]
 ANNOTATION = "rehearsal.spotproof.dev/"

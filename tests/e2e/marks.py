@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any, Final
 
-from spotproof.rehearsal.kube import Kube, Refused
+from spotproof.kube.client import Kube, Refused
 
 EFFECT_SECONDS: Final = 60
 _CONTAINER: Final[Mapping[str, object]] = {"name": "none", "image": "none"}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from spotproof.rehearsal.kube import Refused
+from spotproof.kube.client import Refused
 from spotproof.vocabulary import POOL_LABEL
 from tests.e2e.stage import Object, Stage
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from spotproof.rehearsal.kube import Kube
+from spotproof.kube.client import Kube
 from tests.e2e.kit import condition
 from tests.portability.nodes import ZONE
 from tests.portability.scheduler import Node

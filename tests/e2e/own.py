@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from spotproof.rehearsal.kube import Kube
-from spotproof.rehearsal.watching import Change, Watch
+from spotproof.kube.client import Kube
+from spotproof.kube.watching import Change, Watch
 from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL, STATIC
 
 POOLS: Final = frozenset({SPOT_POOL, ON_DEMAND_POOL, HEAD_POOL})

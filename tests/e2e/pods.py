@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from spotproof.rehearsal.kube import Kube
+from spotproof.kube.client import Kube
 from spotproof.vocabulary import LOST_NODE_TAINTS
 
 Object = dict[str, Any]

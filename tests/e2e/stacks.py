@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from spotproof.kube.client import Applied, Kube
 from spotproof.preview.model import Resource
 from spotproof.preview.run import Configuration, Target, capture
-from spotproof.rehearsal.kube import Applied, Kube
 from spotproof.rehearsal.tools import ToolsMissing, find_tools
 from spotproof.settings import ENVIRONMENT_KEY, Environment, clock, load_environment
 from tests.stacks.runs import ROOT, settings_of

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
+from spotproof.kube.client import Refused
 from spotproof.manifests.job_admission import job_admission
 from spotproof.manifests.workspaces import workspace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.dashboard import Status
 from spotproof.rehearsal.history import ZONE, is_leaving, node_of, works
-from spotproof.rehearsal.kube import Refused
 from spotproof.rehearsal.recorder import KINDS, Recorder
 from spotproof.settings.environment import Workspace
 from spotproof.vocabulary import POOL_LABEL

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Applied, Kube
 from spotproof.manifests.job_admission import job_admission, kinds
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
-from spotproof.rehearsal.kube import Applied, Kube
 from spotproof.vocabulary import API_GROUP
 from tests.e2e.marks import MARKED, wait_for_mark, with_mark
 from tests.e2e.stacks import Object, environment_of, is_of, lost, make, objects_of

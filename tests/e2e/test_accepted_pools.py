@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Applied, Kube, Objects, Refused
 from spotproof.prices import load_prices
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
-from spotproof.rehearsal.kube import Applied, Kube, Objects, Refused
 from spotproof.rehearsal.pools import rehearsed
 from spotproof.rehearsal.tools import Tools
 from spotproof.vocabulary import Manifest

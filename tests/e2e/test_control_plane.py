@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Kube, Refused
+from spotproof.kube.watching import Change, Watch
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
-from spotproof.rehearsal.kube import Kube, Refused
 from spotproof.rehearsal.tools import Tools
-from spotproof.rehearsal.watching import Change, Watch
 from tests.e2e.kit import ANNOTATION, condition, in_phase, knobs, node, pod, pod_spec
 
 PARTS: Final = Parts.ALL

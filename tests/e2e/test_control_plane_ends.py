@@ -13,8 +13,8 @@ from typing import Final
 
 import pytest
 
+from spotproof.kube.client import Kube, Unreachable
 from spotproof.rehearsal.control_plane import ControlPlane, NotStarted
-from spotproof.rehearsal.kube import Kube, Unreachable
 from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.tools import Tools
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Kube, Refused
 from spotproof.manifests.job_admission import job_admission, kinds
 from spotproof.manifests.workspaces import namespace as workspace_namespace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
-from spotproof.rehearsal.kube import Kube, Refused
 from spotproof.vocabulary import WORKSPACE_LABEL
 from tests.e2e.marks import MARKED, wait_for_mark, with_mark
 from tests.e2e.stacks import environment_of, established

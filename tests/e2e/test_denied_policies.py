@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Kube, Refused
 from spotproof.manifests.fallback_policy import crd
 from spotproof.manifests.fallback_rules import OF_A_TIER, OF_A_TOLERATION, OF_TIERS
 from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.kube import Kube, Refused
 from tests.e2e.stacks import Object, lost, make
 from tests.unit.manifests.test_fallback_policy import DAMAGES, FULL, LEAST, env_of, full, rendered
 

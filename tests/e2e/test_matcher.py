@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Refused
 from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.kube import Refused
 from tests.e2e.nodes import brought_up
 from tests.e2e.pods import pod_of
 from tests.e2e.scheduled import decided, put_to, said

@@ -4,10 +4,10 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Kube, Refused
 from spotproof.manifests.fallback_policy import aggregate_roles, crd
 from spotproof.manifests.workspaces import administrators, members_group, subject, workspace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
-from spotproof.rehearsal.kube import Kube, Refused
 from spotproof.settings.environment import Workspace
 from tests.e2e.stacks import Object, make
 from tests.unit.manifests.jobs import on_policy, rendered, stack

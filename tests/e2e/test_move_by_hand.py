@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from spotproof.kube.client import Refused
 from spotproof.rehearsal.control_plane import Parts
 from spotproof.rehearsal.history import is_true, node_of, waits
-from spotproof.rehearsal.kube import Refused
 from spotproof.vocabulary import CAPACITY_LABEL, LOST_NODE_TAINTS, ON_DEMAND, POOL_LABEL, SPOT
 from tests.e2e.jobs import KNOB, ON_DEMAND_POOL, PODS, SPOT_POOL, pools, rendered, saves_and_leaves
 from tests.e2e.moves import (

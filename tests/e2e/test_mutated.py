@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import pytest
 
+from spotproof.kube.client import Kube
 from spotproof.manifests.admission import STABLE_SINCE, spot_tolerations
 from spotproof.manifests.workspaces import namespace as workspace_namespace
 from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.kube import Kube
 from spotproof.settings import clock, load_environment
 from spotproof.vocabulary import (
     GKE_SPOT_LABEL,

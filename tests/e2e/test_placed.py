@@ -14,9 +14,9 @@ from typing import Any, Final
 import pytest
 
 from spotproof.clouds.registry import checkpoint_store
+from spotproof.kube.client import Kube
 from spotproof.manifests.workspaces import workspace
 from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.kube import Kube
 from spotproof.settings import Environment
 from spotproof.settings.environment import Workspace
 from tests.e2e.nodes import brought_up, claim
@@ -115,6 +115,7 @@ def here(request: pytest.FixtureRequest, plane: ControlPlane) -> Iterator[Stack]
         kube.wait(partial(_admitted, kube, case, found), f"{found.name}'s policies to look at {case.words}", SECONDS)
     with brought_up(kube, found.nodes):
         yield found
+        remove(kube, kube.list("v1", "Pod", HOME))
 
 
 def _admitted(kube: Kube, case: Case, here: Stack) -> bool:

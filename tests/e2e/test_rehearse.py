@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from spotproof.kube.waiting import wait
 from spotproof.rehearsal.recording import load
 from spotproof.rehearsal.story import story
 from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools
-from spotproof.rehearsal.waiting import wait
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300

@@ -27,6 +27,8 @@ from spotproof.vocabulary import (
 STABLE_SINCE: Final = (1, 36)
 """The first Kubernetes version that serves admissionregistration.k8s.io/v1 MutatingAdmissionPolicy without a gate."""
 
+KINDS: Final = ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")
+
 SPOT_POLICY: Final = "spotproof-spot-tolerations"
 GPU_POLICY: Final = "spotproof-gpu-toleration"
 
@@ -68,6 +70,12 @@ PATCH: Final = """\
 + variables.missing.map(each, JSONPatch{op: 'add', path: '/spec/tolerations/-', value: each})"""
 
 
+def is_served(kubernetes_version: str) -> bool:
+    """Whether this version of Kubernetes (`1.36`, or as a server says it `v1.36.3`) takes the policies."""
+    major, minor, *_ = kubernetes_version.removeprefix("v").split(".")
+    return (int(major), int(minor)) >= STABLE_SINCE
+
+
 def spot_tolerations(env: Environment) -> list[Manifest]:
     """The admission policies with their bindings; none below Kubernetes 1.36, where pods must bring their own.
 
@@ -76,8 +84,7 @@ def spot_tolerations(env: Environment) -> list[Manifest]:
     A pod that requests GPUs gets that toleration, on either capacity. A pool with labels or taints of its own, which
     nodes of somebody else's have, has a policy of its own for its tolerations.
     """
-    major, minor = env.kubernetes_version.split(".")
-    if (int(major), int(minor)) < STABLE_SINCE:
+    if not is_served(env.kubernetes_version):
         return []
     spot = {key: [value] for key, value in SPOT_SELECTORS.items()}
     if named := [pool.name for pool in env.spot_pools if pool.node_labels is None]:
@@ -104,7 +111,7 @@ def _of_a_pool(pool: Pool, env: Environment) -> list[Manifest]:
 def _policy(name: str, wanted: Sequence[Toleration], variables: list[Manifest]) -> Manifest:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingAdmissionPolicy",
+        "kind": KINDS[0],
         "metadata": metadata(name),
         "spec": {
             # An error here leaves a pod without tolerations, which its own event then names; `Fail` would keep every
@@ -138,7 +145,7 @@ def _policy(name: str, wanted: Sequence[Toleration], variables: list[Manifest]) 
 def _binding(policy: str) -> Manifest:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingAdmissionPolicyBinding",
+        "kind": KINDS[1],
         "metadata": metadata(policy),
         "spec": {"policyName": policy},
     }

@@ -14,17 +14,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from spotproof.kube.client import Kube, Refused, Unreachable
+from spotproof.kube.waiting import NotSeen, wait
 from spotproof.rehearsal.certificates import Certificates
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
-from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
 from spotproof.rehearsal.parts import NotStarted, Part, Site
 from spotproof.rehearsal.ports import TAKEN, Ports
 from spotproof.rehearsal.processes import ProcessEnded, Processes
 from spotproof.rehearsal.tools import Tools
-from spotproof.rehearsal.waiting import NotSeen, wait
 
 __all__ = ["OPERATORS", "ControlPlane", "NotStarted", "Parts"]
 

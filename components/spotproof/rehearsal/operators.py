@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from spotproof.kube.client import Refused
+from spotproof.kube.waiting import wait
 from spotproof.rehearsal.certificates import LOOPBACK
-from spotproof.rehearsal.kube import Refused
 from spotproof.rehearsal.parts import Command, Part, Site
 from spotproof.rehearsal.roles import ROLES, documents, grant
-from spotproof.rehearsal.waiting import wait
 
 CRDS_PATH: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SERVED_SECONDS: Final = 30

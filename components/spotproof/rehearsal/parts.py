@@ -12,9 +12,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
+from spotproof.kube.client import Kube
 from spotproof.rehearsal.certificates import LOOPBACK, Certificates
 from spotproof.rehearsal.dashboard import Dashboard
-from spotproof.rehearsal.kube import Kube
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.ports import Ports
 from spotproof.rehearsal.tools import Tools

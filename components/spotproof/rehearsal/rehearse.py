@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from spotproof.kube.client import Refused
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.history import History, Job, Node, node_of, works
-from spotproof.rehearsal.kube import Refused
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.marks import CLOSES, RECLAIM, STEP, SUBMIT
 from spotproof.rehearsal.outcome import Outcome
@@ -169,7 +169,7 @@ def rehearse(
         )
         try:
             with recorder:
-                Play(Stage(scene, plane, recorder), audience).play(options)
+                Play(Stage(scene.on(plane.kube.version()), plane, recorder), audience).play(options)
         except KeyboardInterrupt:
             outcome.unfinished = "it was stopped"
         except (Stopped, Refused, ProcessEnded) as error:

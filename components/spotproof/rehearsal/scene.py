@@ -1,7 +1,7 @@
 """Everything a rehearsal sets up before its job is submitted: a stack's pools, kinds, policies and workspace."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from spotproof.fallback.resolved import ResolvedPolicy
@@ -51,6 +51,12 @@ class Scene:
     def name(self) -> str:
         """The job's name."""
         return str(self.job["metadata"]["name"])
+
+    def on(self, kubernetes_version: str) -> "Scene":
+        """The scene as a control plane of this version takes it: an older one than the stack's lacks kinds."""
+        if admission.is_served(kubernetes_version):
+            return self
+        return replace(self, objects=tuple(each for each in self.objects if each["kind"] not in admission.KINDS))
 
 
 def scene(stack: str, case: Case, home: Workspace, store: CheckpointStore, prices: Prices) -> Scene:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from spotproof.kube.waiting import wait
 from spotproof.rehearsal.processes import ProcessEnded, Processes
-from spotproof.rehearsal.waiting import wait
 
 FOREVER = "import time; print('here', flush=True); time.sleep(600)"
 OWNER = """

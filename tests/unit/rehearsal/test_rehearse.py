@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spotproof.rehearsal.kube import Refused
+from spotproof.kube.client import Refused
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.marks import STEP
 from spotproof.rehearsal.recording import Mark, Recording

@@ -105,3 +105,11 @@ def test_an_experiment_that_stays_on_demand_is_refused_before_anything_starts() 
 
     with pytest.raises(NothingToTake, match="starts on t4, which is on-demand"):
         scene("aws-dev", case, env.workspaces[0], checkpoint_store("aws-dev", env), load_prices(None))
+
+
+def test_a_control_plane_before_1_36_is_not_given_the_policies_it_has_no_kind_for() -> None:
+    found = made("aws-dev")
+
+    assert found.on("v1.36.3") is found
+    assert "MutatingAdmissionPolicy" not in kinds(found.on("v1.35.4"))
+    assert len(found.on("v1.35.4").objects) < len(found.objects)

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from spotproof.kube.client import Kube, Refused, Unreachable
 from spotproof.rehearsal.certificates import Certificates
-from spotproof.rehearsal.kube import Kube, Refused, Unreachable
 
 RESOURCES = {
     "/api/v1": [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spotproof.rehearsal.watching import Change, Watch
+from spotproof.kube.watching import Change, Watch
 
 
 class Answer:

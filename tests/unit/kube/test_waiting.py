@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from spotproof.rehearsal.waiting import NotSeen, wait
+from spotproof.kube.waiting import NotSeen, wait
 
 
 class Clock:

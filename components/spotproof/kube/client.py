@@ -14,8 +14,8 @@ from kubernetes.dynamic import DynamicClient
 from kubernetes.dynamic.resource import Resource
 from urllib3.exceptions import HTTPError
 
-from spotproof.rehearsal import waiting
-from spotproof.rehearsal.watching import Watch
+from spotproof.kube import waiting
+from spotproof.kube.watching import Watch
 
 T = TypeVar("T")
 Object: TypeAlias = dict[str, Any]

@@ -1,0 +1,1 @@
+"""The Kubernetes API as one user sees it: a thin client, a watch, and waiting."""
