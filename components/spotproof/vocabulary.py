@@ -35,6 +35,8 @@ PAUSED_LABEL: Final = "spotproof.dev/paused"
 """On a workspace's namespace, with `true`: nothing in it is moved. On spotproof-system: nothing in the cluster is."""
 PROBE_LABEL: Final = "spotproof.dev/probe"
 """On a pod that only asks whether a pool has room; its value is the pool's name."""
+PROBE_OF_ANNOTATION: Final = "spotproof.dev/probe-of"
+"""On a probe: the job that asks, as `kind/namespace/name`."""
 MOVE_ANNOTATION: Final = "spotproof.dev/move"
 """On a job that the controller has suspended: the id of the move it is suspended for. Written and removed by the same
 patch as `suspend`, so that whose suspension it is can never be in doubt."""
