@@ -9,6 +9,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from spotproof.controller.departed import Departed
 from spotproof.controller.kinds import (
     JOB,
     JOBSET,
@@ -54,6 +55,8 @@ class Cache:
     """Every watched object, the newest that was seen of each."""
 
     def __init__(self) -> None:
+        self.departed: Final = Departed()
+        """What is gone and may still have to be looked at: pods of jobs, and nodes."""
         self._lock = threading.RLock()
         self._objects: dict[Kind, dict[Place, Object]] = defaultdict(dict)
         self._index = Index()
@@ -102,7 +105,7 @@ class Cache:
     def drop(self, kind: Kind, thing: Object) -> set[Key]:
         """An object is gone; where a newer one of its name is there, that stays. Returns the jobs it may concern."""
         with self._lock:
-            return self._drop(kind, place(thing), version(thing))
+            return self._drop(kind, place(thing), version(thing), thing)
 
     def replace(self, kind: Kind, things: Iterable[Object], selected: str = "", listed_at: int = 0) -> set[Key]:
         """A list of everything there is of one watch; what is not in it is gone. Returns the jobs it may concern.
@@ -117,15 +120,15 @@ class Cache:
             self._served.add(kind)
             listed = {place(thing): thing for thing in things}
             gone = [
-                (where, max(listed_at, version(thing)))
+                (where, thing)
                 for where, thing in self._objects[kind].items()
                 if where not in listed
                 and (not selected or selected in labels(thing))
                 and (not listed_at or version(thing) <= listed_at)
             ]
             concerned: set[Key] = set()
-            for where, at in gone:
-                concerned |= self._drop(kind, where, at)
+            for where, thing in gone:
+                concerned |= self._drop(kind, where, max(listed_at, version(thing)), thing)
             for thing in listed.values():
                 concerned |= self.put(kind, thing)
             return concerned
@@ -211,7 +214,7 @@ class Cache:
         """The lowest version that is news."""
         return self._graves.get((kind, where), -1) + 1 if known is None else version(known)
 
-    def _drop(self, kind: Kind, where: Place, at: int) -> set[Key]:
+    def _drop(self, kind: Kind, where: Place, at: int, last: Object) -> set[Key]:
         known = self._objects[kind].get(where)
         if known is not None and version(known) > at:
             return set()
@@ -221,6 +224,11 @@ class Cache:
         if known is None:
             return set()
         concerned = self._concerned(kind, known)
+        if kind == NODE:
+            self.departed.node(known)
+        elif kind == POD:
+            for key in self._gang(known):
+                self.departed.pod(key, last)
         self._index.unlink(kind, where, known)
         del self._objects[kind][where]
         self._settle(kind, known)
@@ -250,6 +258,10 @@ class Cache:
     def _by_pod(self, pod: Object) -> Iterator[Key]:
         if (asking := job_of_probe(pod)) is not None:
             yield asking
+        yield from self._gang(pod)
+
+    def _gang(self, pod: Object) -> Iterator[Key]:
+        """The job whose gang it is of; nobody's, for a probe and for a Ray cluster that somebody made by hand."""
         for relation, to in links(POD, pod):
             if relation == Relation.POD_OF_JOBSET:
                 yield Key(*to)
