@@ -205,6 +205,17 @@ class Cache:
         with self._lock:
             return list(self._index.at(Relation.PROBE_OF_POOL, pool).values())
 
+    def probes_of(self, key: Key) -> list[Object]:
+        """Probe pods that a job has sent out."""
+        with self._lock:
+            return list(self._index.at(Relation.PROBE_OF_JOB, *key).values())
+
+    def managed_in(self, namespace: str) -> list[Object]:
+        """Managed jobs of a namespace, of either kind."""
+        with self._lock:
+            kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
+            return [job for jobs in kinds for job in jobs.values()]
+
     def links(self) -> int:
         """How many links from object to object are kept: none where nothing is left."""
         with self._lock:
@@ -226,6 +237,8 @@ class Cache:
         concerned = self._concerned(kind, known)
         if kind == NODE:
             self.departed.node(known)
+        elif kind == NODE_CLAIM:
+            self.departed.claim(last)
         elif kind == POD:
             for key in self._gang(known):
                 self.departed.pod(key, last)

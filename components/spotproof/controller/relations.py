@@ -44,6 +44,7 @@ class Relation(enum.Enum):
     POD_OF_CLUSTER = enum.auto()
     POD_ON_NODE = enum.auto()
     PROBE_OF_POOL = enum.auto()
+    PROBE_OF_JOB = enum.auto()
     CHILD_JOB = enum.auto()
     CLAIM_OF_NODE = enum.auto()
     JOB_UNDER_POLICY = enum.auto()
@@ -92,6 +93,8 @@ def _of_pod(pod: Object) -> Iterator[Link]:
         yield Relation.POD_ON_NODE, (node,)
     if pool := carried.get(PROBE_LABEL):
         yield Relation.PROBE_OF_POOL, (pool,)
+        if (asking := job_of_probe(pod)) is not None:
+            yield Relation.PROBE_OF_JOB, asking
     elif jobset := carried.get(JOBSET_NAME):
         yield Relation.POD_OF_JOBSET, Key(JOBSET.kind, namespace, jobset)
     elif cluster := carried.get(RAY_CLUSTER_NAME):

@@ -39,7 +39,7 @@ POOLS = ("spot", "od")
 
 def _thing(kind: Kind, namespace: str, name: str, at: int, **meta: Any) -> Object:
     where = {"namespace": namespace} if namespace else {}
-    return {"kind": kind.kind, "metadata": {"name": name, **where, "resourceVersion": str(at), **meta}}
+    return {"kind": kind.kind, "metadata": {"name": name, **where, "uid": name, "resourceVersion": str(at), **meta}}
 
 
 def jobset(name: str = "a", at: int = 1, policy: str = "standard", namespace: str = "team", **more: Any) -> Object:
@@ -73,7 +73,8 @@ def cluster(name: str = "c", at: int = 1, owner: str = "a", namespace: str = "te
 
 
 def claim(name: str = "k", at: int = 1, node: str = "", pool: str = "spot") -> Object:
-    return _thing(NODE_CLAIM, "", name, at, labels={POOL_LABEL: pool}) | {"status": {"nodeName": node} if node else {}}
+    status = {"conditions": [], **({"nodeName": node} if node else {})}
+    return _thing(NODE_CLAIM, "", name, at, labels={POOL_LABEL: pool}) | {"status": status}
 
 
 A = Key("JobSet", "team", "a")
@@ -146,6 +147,7 @@ def test_pods_of_a_ray_cluster_that_is_gone_are_its_jobs_until_the_last_goes() -
     assert cache.drop(POD, pod(of_cluster("c"), "p", at=4)) == {RAY}
     assert cache.drop(POD, pod(of_cluster("c"), "q", at=5)) == {RAY}
     assert cache.pods(RAY) == []
+    assert {each["metadata"]["name"] for each in cache.departed.pods_of(RAY)} == {"p", "q"}
 
 
 def test_a_node_claim_concerns_those_who_ask_its_pool_before_it_has_a_node() -> None:
@@ -412,6 +414,9 @@ def test_after_any_sequence_it_finds_and_wakes_what_a_scan_of_everything_would(s
         assert _same(cache.pods(key), scan.pods(key))
         children = [each for each in scan.of(JOB) if labels(each)[JOBSET_NAME] == key.name]
         assert _same(cache.jobs(key), children if key.kind == "JobSet" else [])
+        asking = [each for each in scan.of(POD) if PROBE_LABEL in labels(each) and key in scan.jobs_of_pod(each)]
+        assert _same(cache.probes_of(key), asking)
+    assert _same(cache.managed_in("team"), [*scan.of(JOBSET), *scan.of(RAYJOB)])
     for node in NODES:
         claims = [each for each in scan.of(NODE_CLAIM) if each["status"].get("nodeName") == node]
         found = cache.claim_of(node)
