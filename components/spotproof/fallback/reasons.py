@@ -100,11 +100,20 @@ SENTENCES: Final[Mapping[Code, str]] = {
 
 def sentence(reason: Reason) -> str:
     """The reason as its owner reads it."""
-    text = _Formatter().vformat(SENTENCES[reason.code], reason.numbers, {})
+    text = phrase(SENTENCES[reason.code], *reason.numbers)
     if not reason.nodes_held:
         return text
-    nodes = "1 node is" if reason.nodes_held == 1 else f"{reason.nodes_held} nodes are"
-    return f"{text}; {nodes} held and billed meanwhile"
+    verb = "is" if reason.nodes_held == 1 else "are"
+    return phrase("{0}; {1:nodes} {2} held and billed meanwhile", text, reason.nodes_held, verb)
+
+
+def phrase(template: str, *numbers: int | str, **named: int | str) -> str:
+    """A sentence with its numbers in our words: `{0:time}`, `{count:times}`, `{spare:share}`, names as they are.
+
+    Raises:
+        LookupError: a number of the sentence is not given.
+    """
+    return _Formatter().vformat(template, numbers, named)
 
 
 def _time(seconds: int) -> str:
@@ -121,8 +130,17 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
+def _counted(things: str) -> Callable[[int], str]:
+    return lambda count: f"1 {things.removesuffix('s')}" if count == 1 else f"{count} {things}"
+
+
 MINUTE: Final = 60
-FORMATS: Final[Mapping[str, Callable[[int], str]]] = {"time": _time, "share": _share, "times": _times}
+FORMATS: Final[Mapping[str, Callable[[int], str]]] = {
+    "time": _time,
+    "share": _share,
+    "times": _times,
+    **{things: _counted(things) for things in ("nodes", "pods", "errors")},
+}
 
 
 class _Formatter(Formatter):
