@@ -22,6 +22,8 @@ from spotproof.vocabulary import (
 Kind: TypeAlias = Literal["Normal", "Warning"]
 Status: TypeAlias = Literal["True", "False"]
 
+FINDING: Final = "Refused"
+"""Of a job that is not accepted, where no finding's own word stands as the reason."""
 LONGEST_NOTE: Final = 1024
 """Of an event (events.k8s.io/v1, `note`)."""
 LONGEST_MESSAGE: Final = 4096
@@ -48,49 +50,56 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
     {
         "Refused": Message(
             "Warning",
-            "not managed: {findings}",
+            "not managed: {message}. {remedy}",
             "The job is left as it is: it runs as if it named no policy, and nobody moves it.",
             "Mend each field as it is said. Where the operator lets nobody change it, delete the job and apply it "
             "again; the checkpoints stay.",
         ),
         "Evicted": Message(
             "Normal",
-            "eviction {evictions} on {tier}: {evidence}",
+            "eviction {count} on {tier}: {message}",
             "The gang lost a node to the market. It is counted once, however many pods it took, and comes back by "
             "itself.",
         ),
+        "Error": Message(
+            "Warning",
+            "error {count} on {tier}: {message}",
+            "The program failed by itself, or ran out of memory: nothing was taken from it. It restarts, and counts "
+            "against the job's own limit.",
+            "Read the log of that attempt.",
+        ),
         "Moving": Message(
             "Normal",
-            "moving from {from_} to {to}: {why}",
+            "moving to {tier}: {message}",
             "The whole job is suspended, and resumed on the other tier once its last pod is gone.",
         ),
         "Moved": Message(
             "Normal",
-            "moved from {from_} to {to} in {seconds:time}: {why}",
-            "The whole gang has its places on the new tier.",
+            "moved to {tier}: {message}",
+            "The job is resumed on the new tier, and its gang is being placed there.",
         ),
         "Restarted": Message(
             "Normal",
-            "started again on {tier}: {why}",
+            "started again on {tier}: {message}",
             "The controller suspended and resumed the job on its own tier, as its operator would not have: a pod that "
             "left with 0 after its eviction, for example, leaves the others hanging.",
             "If the reason names exit status 0, let the program leave with another status after SIGTERM.",
         ),
         "Parked": Message(
             "Normal",
-            "{nodes:nodes} given back: the rest of the gang had no place on {tier} for {seconds:time}",
+            "gave its nodes on {tier} back: {message}",
             "Half a gang held nodes that another half may need. The job is suspended for a moment and tries again.",
             "If it happens often, the pool is smaller than the jobs that wait for it: raise its maxNodes.",
         ),
         "HandedBack": Message(
             "Warning",
-            "resumed by somebody else on the way from {from_} to {to}: left alone from here on",
+            "resumed by somebody else on the way to {tier}: left alone from here on",
             "Two that suspend one job undo each other, so the controller gives way.",
             GIVE_BACK,
         ),
         "NoProgress": Message(
             "Warning",
-            "restarted {restarts:times} in a row without new progress",
+            "{count} restarts in a row without a newer checkpoint",
             "Each attempt ends before its first new checkpoint, so the job pays without getting further. It is not "
             "ended.",
             f"Save more often, and look whether checkpoints are found at the start; {PROGRESS_ANNOTATION} on the "
@@ -98,13 +107,13 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
         ),
         "Failed": Message(
             "Warning",
-            "{errors:errors}, and the job's limit is {limit}: suspended for good",
+            "suspended for good: {message}",
             "The program failed by itself more often than its backoffLimit allows. Evictions are not among them.",
             READ_THE_LOG,
         ),
         "NodeGone": Message(
             "Normal",
-            "node {node} is gone: its {pods:pods} ended now, as Kubernetes would have up to 75 s later",
+            "node {node} is gone: its pods are ended now, as Kubernetes would up to 75 s later",
             "The node is no longer there, nor is its NodeClaim. Until its pods are ended the rest of the gang idles.",
         ),
     }
@@ -134,8 +143,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
             "TrainingRun",
             "Whether the job is managed: it can be moved without harm.",
             {
-                "Accepted": State("True", "moves along the tiers of fallback policy {policy}"),
-                "Refused": State("False", "{findings}", EVENTS["Refused"].remedy),
+                "Managed": State("True", "moves along the tiers of fallback policy {policy}"),
+                FINDING: State("False", "{message}", EVENTS["Refused"].remedy),
             },
         ),
         "HandedBack": Condition(
@@ -143,7 +152,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
             "Somebody else resumed the job in the middle of a move, and the controller gave way.",
             {
                 "ResumedByOthers": State("True", EVENTS["HandedBack"].sentence, GIVE_BACK),
-                "Managed": State("False", "the controller carries fallback policy {policy} out"),
+                "Released": State("False", "given back to the controller"),
             },
         ),
         "Paused": Condition(
@@ -155,15 +164,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
                     f"label {MANUAL_LABEL} is on the job: nothing is done to it",
                     f"`kubectl label <kind> <name> {MANUAL_LABEL}-` releases it.",
                 ),
-                "NamespacePaused": State(
+                "Paused": State(
                     "True",
-                    f"label {PAUSED_LABEL} is on namespace {{namespace}}: nothing in it is moved",
-                    f"`kubectl label namespace <name> {PAUSED_LABEL}-` releases it.",
-                ),
-                "ClusterPaused": State(
-                    "True",
-                    f"label {PAUSED_LABEL} is on namespace {SYSTEM_NAMESPACE}: nothing in the cluster is moved",
-                    f"`kubectl label namespace {SYSTEM_NAMESPACE} {PAUSED_LABEL}-` releases it.",
+                    f"label {PAUSED_LABEL} is on namespace {{namespace}}: nothing is moved until it is removed",
+                    f"`kubectl label namespace <name> {PAUSED_LABEL}-` releases it; on {SYSTEM_NAMESPACE} it holds the "
+                    "whole cluster.",
                 ),
                 "Released": State("False", "nobody holds it"),
             },
@@ -172,8 +177,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
             "TrainingRun",
             "Restarts in a row saved nothing new.",
             {
-                "RestartsWithoutProgress": State("True", EVENTS["NoProgress"].sentence, EVENTS["NoProgress"].remedy),
-                "Progressing": State("False", "the newest attempt has saved something new"),
+                "Stalled": State("True", EVENTS["NoProgress"].sentence, EVENTS["NoProgress"].remedy),
+                "Progressing": State("False", "the newest attempt has saved something newer"),
             },
         ),
         "ProgressAssumed": Condition(
@@ -223,10 +228,9 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
             "TrainingRun",
             "The job waits for its last tier, with nowhere further to go. It is never failed for that.",
             {
-                "DryMarket": State(
+                "NoRoom": State(
                     "True",
-                    "no place on {tier}, the last tier, within {timeout:time}: waiting as long as it takes, and asking "
-                    "all other tiers",
+                    "{message}",
                     "Nothing, or give it another tier: more zones, another machine type, a larger maxNodes or quota.",
                 ),
                 "SpotRoleMissing": State(
@@ -234,7 +238,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
                     "EC2 starts no spot node for {tier}: this account lacks the service-linked role for spot",
                     "`aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`, once an account.",
                 ),
-                "NotWaiting": State("False", "it has a place, or a tier that comes next"),
+                "Placed": State("False", "it has a place, or a tier that comes next"),
             },
         ),
         "PolicyInvalid": Condition(
@@ -267,7 +271,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
 """By type."""
 
 
-def event(code: str, **values: int | str) -> tuple[Kind, str, str]:
+def event(code: str, **values: object) -> tuple[Kind, str, str]:
     """Type, reason and note of an event.
 
     Raises:
@@ -277,7 +281,7 @@ def event(code: str, **values: int | str) -> tuple[Kind, str, str]:
     return message.type, code, _fitted(phrase(message.sentence, **values), LONGEST_NOTE)
 
 
-def condition(kind: str, reason: str, **values: int | str) -> tuple[Status, str, str]:
+def condition(kind: str, reason: str, **values: object) -> tuple[Status, str, str]:
     """Status, reason and message of a condition of a type.
 
     Raises:

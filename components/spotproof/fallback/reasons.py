@@ -103,11 +103,11 @@ def sentence(reason: Reason) -> str:
     text = phrase(SENTENCES[reason.code], *reason.numbers)
     if not reason.nodes_held:
         return text
-    verb = "is" if reason.nodes_held == 1 else "are"
-    return phrase("{0}; {1:nodes} {2} held and billed meanwhile", text, reason.nodes_held, verb)
+    nodes = "1 node is" if reason.nodes_held == 1 else f"{reason.nodes_held} nodes are"
+    return f"{text}; {nodes} held and billed meanwhile"
 
 
-def phrase(template: str, *numbers: int | str, **named: int | str) -> str:
+def phrase(template: str, *numbers: object, **named: object) -> str:
     """A sentence with its numbers in our words: `{0:time}`, `{count:times}`, `{spare:share}`, names as they are.
 
     Raises:
@@ -130,17 +130,8 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _counted(things: str) -> Callable[[int], str]:
-    return lambda count: f"1 {things.removesuffix('s')}" if count == 1 else f"{count} {things}"
-
-
 MINUTE: Final = 60
-FORMATS: Final[Mapping[str, Callable[[int], str]]] = {
-    "time": _time,
-    "share": _share,
-    "times": _times,
-    **{things: _counted(things) for things in ("nodes", "pods", "errors")},
-}
+FORMATS: Final[Mapping[str, Callable[[int], str]]] = {"time": _time, "share": _share, "times": _times}
 
 
 class _Formatter(Formatter):
