@@ -42,10 +42,10 @@ def parse_deadline(text: str, created: Instant) -> Instant:
     """
     if re.fullmatch(DURATION_PATTERN, text, re.ASCII):
         if not (seconds := _seconds(text)):
-            raise ValueError(f"is {shown(text)}, when the job is made, and a deadline is {TIME_FORM}")
+            raise ValueError(f"is {shown(text)}, no later than the job itself")
         return created + seconds
     if not TIME.fullmatch(text):
-        raise ValueError(f"is {shown(text)}, and a deadline is {TIME_FORM}")
+        raise ValueError(f"is {shown(text)}, neither a time with its zone nor a duration")
     try:
         return int(datetime.fromisoformat(text.upper()).timestamp())
     except (ValueError, OverflowError) as error:
@@ -65,9 +65,9 @@ def parse_work(text: str) -> int:
     elif HOURS.fullmatch(text):
         seconds = int((Decimal(text) * SECONDS_AN_HOUR).to_integral_value(ROUND_HALF_UP))
     else:
-        raise ValueError(f"is {shown(text)}, and work is {WORK_FORM}")
+        raise ValueError(f"is {shown(text)}, neither hours nor a duration")
     if not seconds:
-        raise ValueError(f"is {shown(text)}, and a job without work has no deadline to keep")
+        raise ValueError(f"is {shown(text)}, no work at all")
     return seconds
 
 
@@ -83,7 +83,7 @@ def parse_backoff_limit(text: str) -> int:
         ValueError: it is no whole number from 0.
     """
     if not WHOLE.fullmatch(text):
-        raise ValueError(f"is {shown(text)}, and a limit is {LIMIT_FORM}")
+        raise ValueError(f"is {shown(text)}, no whole number from 0")
     return int(text)
 
 
@@ -94,7 +94,7 @@ def parse_progress(text: str) -> int:
         ValueError: it is no whole number from 0.
     """
     if not LONGEST_PROGRESS.fullmatch(text):
-        raise ValueError(f"is {shown(text)}, and progress is {PROGRESS_FORM}")
+        raise ValueError(f"is {shown(text)}, no whole number of seconds")
     return int(text)
 
 
@@ -153,5 +153,5 @@ def unreadable_progress(run: Object) -> str | None:
     try:
         parse_progress(text)
     except ValueError as error:
-        return f"annotation {PROGRESS_ANNOTATION} {error}"
+        return f"annotation {PROGRESS_ANNOTATION} {error}: write {PROGRESS_FORM}"
     return None

@@ -57,9 +57,9 @@ def test_a_deadline_in_any_form_is_one_instant(text: str) -> None:
         *("2026-02-30T18:00:00Z", "2026-11-21T24:30:00Z", "0000-11-21T18:00:00Z"),
     ],
 )
-def test_a_deadline_that_leaves_room_for_doubt_is_none_and_says_what_to_write(text: str) -> None:
+def test_a_deadline_that_leaves_room_for_doubt_is_none_and_says_so(text: str) -> None:
     assert deadline_of(thing(**{DEADLINE_ANNOTATION: text})) is None
-    with pytest.raises(ValueError, match=r"a deadline is a time with its zone|a time that no calendar has"):
+    with pytest.raises(ValueError, match=r"neither a time with|a time that no calendar has|no later than"):
         parse_deadline(text, CREATED_AT)
 
 
@@ -84,7 +84,7 @@ def test_work_in_tenths_of_an_hour_is_exact(tenths: int) -> None:
 )
 def test_work_that_leaves_room_for_doubt_is_none_and_says_so(text: str) -> None:
     assert work_of(thing(**{WORK_ANNOTATION: text})) is None
-    with pytest.raises(ValueError, match=r"work is hours, as in 12 or|without work"):
+    with pytest.raises(ValueError, match=r"neither hours nor a duration|no work at all"):
         parse_work(text)
 
 
@@ -101,7 +101,7 @@ NO_NUMBERS = ["", "-1", "+1", "1.5", "many", "1_000", "٣", "9" * 11, "0x10"]
 @pytest.mark.parametrize("text", NO_NUMBERS)
 def test_a_limit_that_is_no_number_is_none_and_says_so(text: str) -> None:
     assert backoff_limit_of(thing(**{BACKOFF_LIMIT_ANNOTATION: text})) is None
-    with pytest.raises(ValueError, match="a limit is a whole number from 0"):
+    with pytest.raises(ValueError, match="no whole number from 0"):
         parse_backoff_limit(text)
 
 
