@@ -1,6 +1,7 @@
 """`spotproof status`: what the fallback controller does with the jobs of a cluster, once or as it changes."""
 
 import json
+import logging
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +20,9 @@ USED_WRONGLY: Final = 2
 
 def command(  # noqa: PLR0913  # one parameter an option
     *,
-    job: Annotated[str | None, typer.Argument(help="Tell the whole story of this job.")] = None,
+    job: Annotated[
+        str | None, typer.Argument(help="Tell the whole story of this job: NAME, or NAMESPACE/NAME.")
+    ] = None,
     namespace: Annotated[
         str | None, typer.Option("--namespace", "-n", help="Look here; left out, in the namespace of the context.")
     ] = None,
@@ -43,9 +46,12 @@ def command(  # noqa: PLR0913  # one parameter an option
         )
     from spotproof.cli.status_connect import NotSeen, connect  # noqa: PLC0415
 
+    # it warns of every try that fails; what came of them is told once
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
     try:
         cluster = connect(kubeconfig, context)
-        scope = None if all_namespaces else namespace or cluster.namespace
+        home, _, job = job.rpartition("/") if job else ("", "", None)
+        scope = None if all_namespaces else namespace or home or cluster.namespace
         found = _look(cluster, scope, job)
         if watch:
             _watch(cluster, found, job, as_json=as_json)

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final, NamedTuple
 
-from spotproof.cli.status_connect import Cluster, NotSeen
+from spotproof.cli.status_connect import Cluster, NotSeen, Watching
 from spotproof.controller.kinds import RUN, Kind
 from spotproof.kube.client import Refused, Unreachable
 from spotproof.status.reading import Object
@@ -20,6 +21,8 @@ BURST_SECONDS: Final = 0.2
 """Changes that come this close together are shown together."""
 TICK_SECONDS: Final = 1.0
 """How often times are told anew while nothing changes: nothing is asked for that."""
+SETTLED_SECONDS: Final = 10.0
+FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 30.0
 ALL: Final = "all namespaces"
 
@@ -60,20 +63,22 @@ def follow(
 ) -> Iterator[World]:
     """What there is after every burst of changes, and again every second, until nobody asks any more.
 
-    A server that goes away is tried again, with a note, after 1 s, 2 s and so on up to 30 s.
+    A watch that breaks off is made again, with a note meanwhile, after 1 s, 2 s and so on up to 30 s.
     """
-    lost, pause, shown = "", 1.0, first.world
+    found, shown, pause, lost = first, first.world, FIRST_PAUSE_SECONDS, ""
     while True:
         try:
-            for shown in _watched(cluster, first, clock):
-                lost, pause = "", 1.0
+            for shown in _watched(cluster, found, clock):
+                pause = FIRST_PAUSE_SECONDS
                 yield shown
-        except (Refused, Unreachable, RuntimeError) as error:
+        except (NotSeen, Refused, Unreachable, RuntimeError) as error:
             # RuntimeError: the server ended the watch, as it does when its history is too short
             lost = f"not up to date, the watch broke off: {sentence(error, cluster)}"
-        yield World(shown.objects, int(clock()), (*first.world.notes, lost), shown.unseen, shown.refusals)
+        yield World(shown.objects, int(clock()), (*found.world.notes, lost), shown.unseen, shown.refusals)
         sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+        with suppress(NotSeen):  # the watch will say it again
+            found = look(cluster, first.namespace, clock)
 
 
 def sentence(error: Exception, cluster: Cluster) -> str:
@@ -144,7 +149,7 @@ def _rest(
         except Refused as refused:
             if refused.status == FORBIDDEN:
                 unseen.add(each.kind)
-                notes.append(f"not allowed to list {each.kind.kind} objects, so {each.what} is not shown")
+                notes.append(f"not allowed to list {each.kind.kind} objects, so {each.lost}")
             elif refused.status != NOT_FOUND:
                 raise
     store = Store(tuple(notes), frozenset(unseen))
@@ -162,20 +167,31 @@ def _refusals(cluster: Cluster) -> tuple[Object, ...]:
         return ()
 
 
-def _watched(cluster: Cluster, first: Look, clock: Callable[[], float]) -> Iterator[World]:
-    store = Store(first.world.notes, first.world.unseen)
-    store.refusals = first.world.refusals
-    fields = {each.kind.kind: each.fields for each in first.kinds if each.fields}
-    watch = cluster.kube.watch([each.kind for each in first.kinds], "0", first.namespace, fields=fields)
+def _watched(cluster: Cluster, found: Look, clock: Callable[[], float]) -> Iterator[World]:
+    """What was found, until the watch has delivered as much; then what it has delivered.
+
+    What was deleted in between is in the first and not in the second: after SETTLED_SECONDS the watch is believed.
+    """
+    listed = Store.of(found.world)
+    store = Store(found.world.notes, found.world.unseen)
+    store.refusals = found.world.refusals
+    fields = {each.kind.kind: each.fields for each in found.kinds if each.fields}
+    watch = cluster.kube.watch([each.kind for each in found.kinds], "0", found.namespace, fields=fields)
+    believed_at, settled = clock() + SETTLED_SECONDS, False
     try:
         while True:
-            change = watch.next(TICK_SECONDS)
-            changed = False
-            while change is not None:
-                changed = store.take(change.type, change.object) or changed
-                change = watch.next(BURST_SECONDS)
-            if changed:
+            if _take(watch, store):
                 store.refusals = _refusals(cluster)
-            yield store.world(int(clock()))
+            settled = settled or store.has_all(listed) or clock() >= believed_at
+            yield (store if settled else listed).world(int(clock()))
     finally:
         watch.close()
+
+
+def _take(watch: Watching, store: Store) -> bool:
+    """A burst of changes, or a second without any; whether anything is new."""
+    changed, change = False, watch.next(TICK_SECONDS)
+    while change is not None:
+        changed = store.take(change.type, change.object) or changed
+        change = watch.next(BURST_SECONDS)
+    return changed

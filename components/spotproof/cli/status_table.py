@@ -8,6 +8,7 @@ from typing import IO, Final
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from spotproof.fallback.record import Past
@@ -200,7 +201,7 @@ def _waits(job: Unmanaged, now: Instant | None) -> str:
     if not job.pods_waiting:
         return "no pod waits for a node"
     pods = "1 pod waits" if job.pods_waiting == 1 else f"{job.pods_waiting} pods wait"
-    since = f" since {span(now - job.since)}" if now is not None and job.since is not None else ""
+    since = f" ({span(now - job.since)})" if now is not None and job.since is not None else ""
     return f"{pods}{since} for {job.waits_for or 'a node'}"
 
 
@@ -216,8 +217,8 @@ def _story(story: Story, now: Instant) -> Iterator[RenderableType]:
     yield from (_indented(Text(each)) for each in _sentences(row, now))
     if row.next_decision is not None:
         yield _indented(Text(f"decided again {_in(row.next_decision, now)} if nothing happens before"))
-    for what, since_then in story.doing:
-        yield _indented(Text(f"for {span(now - since_then)}: {what}", "cyan"))
+    for each in story.doing:
+        yield _indented(Text(f"{each.what} {span(now - each.since)} ago: {each.more}", "cyan"))
     yield from _tiers(story, now)
     if story.deadline is not None:
         yield from _section("deadline", [Text(outlook(story.deadline, now))])
@@ -230,7 +231,11 @@ def _story(story: Story, now: Instant) -> Iterator[RenderableType]:
         )
     ]
     yield from _section("not as it should be", mend)
-    yield from _section("what happened", [_past(each) for each in story.history])
+    if story.history:
+        happened = Table.grid(padding=(0, GAP))
+        for each in story.history:
+            happened.add_row(Text(moment(each.at), "dim"), _past(each))
+        yield from _section("what happened", [happened])
     if row.unread:
         yield Text(_unread(row), "dim")
 
@@ -242,16 +247,14 @@ def _section(title: str, parts: Sequence[RenderableType]) -> Iterator[Renderable
 
 
 def _tiers(story: Story, now: Instant) -> Iterator[RenderableType]:
-    if not story.tiers:
-        return
-    widest = max(cell_len(each.pool) for each in story.tiers)
-    found: list[RenderableType] = []
+    table = Table.grid(padding=(0, GAP))
     for each in story.tiers:
-        mark = ">" if each.pool == story.row.tier else " "
-        name = f"{mark} {each.pool}{' ' * (widest - cell_len(each.pool))}"
+        here = each.pool == story.row.tier
         counts = f"{_times(each.evictions, 'eviction')}, {_times(each.errors, 'error')}"
-        found.append(Text(f"{name}  {counts}; {answer(each, now)}", "bold" if mark == ">" else ""))
-    yield from _section("tiers", found)
+        table.add_row(
+            f"{'>' if here else ' '} {each.pool}", f"{counts}; {answer(each, now)}", style="bold" if here else ""
+        )
+    yield from _section("tiers", [table] if story.tiers else [])
 
 
 def _past(past: Past) -> Text:
@@ -263,7 +266,7 @@ def _past(past: Past) -> Text:
         case origin, to:
             way = f" on {origin}" if to in {None, origin} else f" from {origin} to {to}"
     took = f"; {span(past.seconds)} until it had its places again" if past.seconds is not None else ""
-    return Text.assemble((moment(past.at), "dim"), f"  {past.what}{way}: {past.message or past.reason}{took}")
+    return Text(f"{past.what}{way}: {past.message or past.reason}{took}")
 
 
 def _indented(part: RenderableType, cells: int = 4) -> RenderableType:

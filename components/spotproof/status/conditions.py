@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from spotproof.fallback.record import RunCondition
 from spotproof.status.salvage import Run
 
 
@@ -52,6 +51,10 @@ WANTED: Final = {
 }
 
 
+TOLD: Final = {"Accepted": "Refused", "HandedBack": "HandedBack", "Paused": "Manual", "LastTierWaits": "Waiting"}
+"""Condition -> the phase that says the same, with the status's own message."""
+
+
 class Trouble(NamedTuple):
     """A condition that is not as wanted, or that this version does not know."""
 
@@ -68,12 +71,6 @@ def troubles(run: Run) -> Iterator[Trouble]:
             yield Trouble(each.type, each.status, each.message, "")
         elif each.status != wanted.status and not (each.status == "Unknown" and not each.message):
             yield Trouble(each.type, each.status, each.message, _remedy(run, wanted.remedy))
-
-
-def is_wanted(condition: RunCondition) -> bool:
-    """Whether a condition is known and as it should be."""
-    wanted = WANTED.get(condition.type)
-    return wanted is not None and condition.status == wanted.status
 
 
 def _remedy(run: Run, remedy: str) -> str:

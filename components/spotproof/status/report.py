@@ -84,7 +84,7 @@ def _story(story: Story | None) -> dict[str, Any]:
     return _known(
         {
             "nodes": story.nodes,
-            "doing": [{"what": what, "since": stamp(since)} for what, since in story.doing],
+            "doing": [{"what": each.what, "since": stamp(each.since), "more": each.more} for each in story.doing],
             "tiers": [_tier(each) for each in story.tiers],
             "history": [_past(each) for each in story.history],
             "deadline": story.deadline and _deadline(story.deadline),

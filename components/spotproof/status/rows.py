@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from spotproof.controller.kinds import JOBSET, RAYJOB, RUN, Kind
 from spotproof.controller.said import said_first
 from spotproof.fallback.run import Instant
-from spotproof.status.conditions import troubles
+from spotproof.status.conditions import TOLD, troubles
 from spotproof.status.jobs import has_ended
 from spotproof.status.pods import Pods
 from spotproof.status.reading import Object, instant, name_of, text
@@ -82,7 +82,7 @@ def row(run: Run, pods: Pods) -> Row:
         message=status.message,
         next_decision=status.next_decision_time,
         nodes_held=status.nodes_held if status.waiting_since is not None else 0,
-        trouble=tuple(f"{each.type}: {each.message}" for each in troubles(run)),
+        trouble=tuple(f"{each.type}: {each.message}" for each in troubles(run) if TOLD.get(each.type) != run.phase),
         unread=run.unread,
     )
 

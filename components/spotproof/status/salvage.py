@@ -1,6 +1,7 @@
 """A TrainingRun as far as it can be read: of another version, edited by hand or cut short."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +13,7 @@ from spotproof.status.reading import Object, mapping, name_of, text
 
 Place = tuple[str | int, ...]
 
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 CUT: Final = {"too_long", "string_too_long"}
 
 
@@ -36,11 +38,11 @@ def read_run(thing: Object) -> Run:
     namespace, name = name_of(thing)
     status, lost = salvage(mapping(thing, "status"))
     return Run(
-        namespace,
-        name,
-        kind=text(thing, "spec", "job", "kind"),
-        policy=text(thing, "spec", "policy"),
-        phase=text(thing, "status", "phase") or status.phase,
+        _printable(namespace),
+        _printable(name),
+        kind=_printable(text(thing, "spec", "job", "kind")),
+        policy=_printable(text(thing, "spec", "policy")),
+        phase=_printable(text(thing, "status", "phase")) or status.phase,
         status=status,
         unread=tuple(_dotted(("status", *each)) for each in lost),
     )
@@ -53,8 +55,8 @@ def salvage(written: object) -> tuple[TrainingRunStatus, list[Place]]:
     that is too long is cut, which loses its oldest or its end and is not told.
     """
     lost: list[Place] = []
-    # a copy of its own, and only what JSON can say
-    raw: Any = json.loads(json.dumps(written, default=str))
+    # a copy of its own
+    raw: Any = _printable(written)
     while True:
         try:
             return TrainingRunStatus.model_validate_json(json.dumps(raw), extra="ignore"), lost
@@ -72,6 +74,19 @@ def salvage(written: object) -> tuple[TrainingRunStatus, list[Place]]:
         for place in reversed(wrong):
             _take_out(raw, place)
         lost += wrong
+
+
+def _printable(written: Any) -> Any:
+    """The same without characters that would command a terminal: who may write a status may not do that."""
+    match written:
+        case str():
+            return CONTROL.sub(" ", written)
+        case dict():
+            return {_printable(str(key)): _printable(value) for key, value in written.items()}
+        case list():
+            return [_printable(each) for each in written]
+        case _:
+            return written
 
 
 def _cut(raw: Any, error: ErrorDetails) -> None:

@@ -11,7 +11,7 @@ from spotproof.status.pods import Pods
 from spotproof.status.reading import name_of
 from spotproof.status.rows import Row, row
 from spotproof.status.salvage import Run, read_run
-from spotproof.status.times import moment, span
+from spotproof.status.times import hours, moment, span
 from spotproof.status.world import World
 
 STEPS: Final[Mapping[Step, str]] = {
@@ -30,12 +30,20 @@ CAUSES: Final[Mapping[Cause, str]] = {
 """What an interruption is taken for."""
 
 
+class Doing(NamedTuple):
+    """Something that is not over: what, since when, and more of it."""
+
+    what: str
+    since: Instant
+    more: str
+
+
 class Story(NamedTuple):
-    """Everything of one job. `doing` is what is under way, each with the moment it began."""
+    """Everything of one job. `doing` is what is under way."""
 
     row: Row
     nodes: int
-    doing: tuple[tuple[str, Instant], ...]
+    doing: tuple[Doing, ...]
     tiers: tuple[RunTier, ...]
     history: tuple[Past, ...]
     deadline: Outlook | None
@@ -62,13 +70,14 @@ def _story(run: Run, pods: Pods) -> Story:
     )
 
 
-def _doing(status: TrainingRunStatus) -> Iterator[tuple[str, Instant]]:
+def _doing(status: TrainingRunStatus) -> Iterator[Doing]:
     if lost := status.interruption:
-        nodes = f" on {', '.join(lost.nodes)}" if lost.nodes else ""
-        yield f"interrupted{nodes}, taken for {CAUSES[lost.cause]}: {lost.evidence}", lost.since
+        nodes = f"on {', '.join(lost.nodes)}, " if lost.nodes else ""
+        yield Doing("interrupted", lost.since, f"{nodes}taken for {CAUSES[lost.cause]}: {lost.evidence}")
     if move := status.move:
         way = f"from {move.from_} to {move.to}" if move.from_ != move.to else f"again on {move.to}"
-        yield f"being taken {way}, {STEPS[move.step]}: {move.message}", move.since
+        why = f" ({move.message})" if move.message != status.message else ""
+        yield Doing("move begun", move.since, f"{way}{why}, now {STEPS[move.step]}")
 
 
 def answer(tier: RunTier, now: Instant) -> str:
@@ -89,7 +98,7 @@ def outlook(deadline: Outlook, now: Instant) -> str:
     when = f"in {span(left)}" if left > 0 else f"{span(-left)} ago"
     spare = deadline.spare_seconds
     rest = f"{span(spare)} to spare" if spare >= 0 else f"{span(-spare)} late"
-    done, work = span(deadline.done_seconds), span(deadline.work_seconds)
+    done, work = hours(deadline.done_seconds), hours(deadline.work_seconds)
     return (
         f"{moment(deadline.at)}, {when}: {done} of {work} of work is saved ({deadline.progress}); "
         f"without another break {rest}"

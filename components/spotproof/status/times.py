@@ -24,6 +24,13 @@ def span(seconds: int) -> str:
     return f"{whole // large}{words[0]}{f'{rest}{words[1]}' if rest else ''}"
 
 
+def hours(seconds: int) -> str:
+    """An amount of work, in hours however many: `13h30m`, `28h`."""
+    whole = max(seconds, 0)
+    rest = whole % HOUR // MINUTE
+    return span(whole) if whole < HOUR else f"{whole // HOUR}h{f'{rest}m' if rest else ''}"
+
+
 def moment(at: Instant) -> str:
     """A moment with its day, in UTC."""
     kept = min(max(at, 0), LATEST)

@@ -105,7 +105,7 @@ def _help(
     """The command that puts the job under a policy, or why none can."""
     namespace, name = name_of(job)
     if kind == JOB:
-        return "", "a policy moves JobSets and RayJobs, and this is a Job; `spotproof render` makes a JobSet of it"
+        return "", "it is a Job, and policies move JobSets and RayJobs; `spotproof render` makes one"
     if queue := text(job, "metadata", "labels", KUEUE_QUEUE):
         return "", f"it is in Kueue's queue {queue}, and `suspend` of such a job is Kueue's"
     if POLICY in world.unseen:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from spotproof.controller.kinds import JOB, JOBSET, POD, POLICY, RAYJOB, RUN, Kind
 from spotproof.fallback.run import Instant
@@ -16,26 +16,26 @@ COMMON: Final = ("Scheduled", "Pulling", "Pulled", "Created", "Started", "Killin
 
 
 class Looked(NamedTuple):
-    """A kind that is looked at. `fields` selects among its objects, `what` is lost without it."""
+    """A kind that is looked at. `fields` selects among its objects, `lost` is what is missing without it."""
 
     kind: Kind
-    what: str
+    lost: str
     fields: str = ""
     namespaced: bool = True
 
 
 LOOKED: Final = (
-    Looked(RUN, "what the fallback controller does"),
-    Looked(JOBSET, "JobSets on spot without a policy"),
-    Looked(RAYJOB, "RayJobs on spot without a policy"),
-    Looked(JOB, "Jobs on spot without a policy"),
-    Looked(POD, "what jobs without a policy wait for", "status.phase=Pending"),
+    Looked(RUN, "what the fallback controller does is not shown"),
+    Looked(JOBSET, "JobSets on spot without a policy are not shown"),
+    Looked(RAYJOB, "RayJobs on spot without a policy are not shown"),
+    Looked(JOB, "Jobs on spot without a policy are not shown"),
+    Looked(POD, "what jobs without a policy wait for is not shown", "status.phase=Pending"),
     Looked(
         EVENT,
-        "the autoscaler's words",
+        "the autoscaler's words are not shown",
         ",".join(("involvedObject.kind=Pod", *(f"reason!={reason}" for reason in COMMON))),
     ),
-    Looked(POLICY, "which policy would move a job", namespaced=False),
+    Looked(POLICY, "which policy would move a job is not known", namespaced=False),
 )
 
 
@@ -71,6 +71,19 @@ class Store:
         self.unseen = unseen
         self.refusals: tuple[Object, ...] = ()
         self._objects: dict[Kind, dict[tuple[str, str], Object]] = {}
+
+    @classmethod
+    def of(cls, world: World) -> Self:
+        """What a world has."""
+        made = cls(world.notes, world.unseen)
+        made.refusals = world.refusals
+        for kind, things in world.objects.items():
+            made.replace(kind, things)
+        return made
+
+    def has_all(self, other: "Store") -> bool:
+        """Whether everything that another one has is here too, in whatever version."""
+        return all(self._objects.get(kind, {}).keys() >= known.keys() for kind, known in other._objects.items())  # noqa: SLF001
 
     def replace(self, kind: Kind, things: Iterable[Object]) -> None:
         """All there is of a kind."""
