@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from kubernetes import config
-from kubernetes.client import ApiClient
 from kubernetes.config.config_exception import ConfigException
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from spotproof.kube.access import NoAccess
 from spotproof.kube.client import Kube
 from spotproof.kube.watching import Change
 from spotproof.status.reading import Object, mappings, text
@@ -90,19 +90,11 @@ def connect(kubeconfig: Path | None, context: str | None) -> Cluster:
     login = _login(file, chosen["context"].get("user", ""))
     with _logged() as said:
         try:
-            client = config.new_client_from_config(file, name, persist_config=False)
-        except (ConfigException, OSError) as error:
-            raise NotSeen(f"context {name} cannot be used: {error}", used_wrongly=True) from error
-    if said:
-        raise NotSeen(f"the login of context {name} does not work ({said[0]}); {login}, then try again")
-    return Cluster(kube_of(client), name, chosen["context"].get("namespace") or "default", login)
-
-
-def kube_of(client: ApiClient) -> Kube:
-    """Our client, asking as one does that a kubeconfig has made."""
-    kube = Kube(str(client.configuration.host), Path(), Path(), Path())
-    kube._client.client = client  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    return kube
+            kube = Kube.of_kubeconfig(kubeconfig, name)
+        except NoAccess as error:
+            why = said[0] if said else str(error)
+            raise NotSeen(f"context {name} cannot be used ({why}); {login}, then try again") from error
+    return Cluster(kube, name, chosen["context"].get("namespace") or "default", login)
 
 
 def _context(file: str | None, wanted: str | None) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Jobs on spot that nobody moves: what they wait for, and the one line that would help."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from spotproof.controller.kinds import JOB, POLICY, Kind
+from spotproof.controller.kinds import JOB, JOBSET, POLICY, RAYJOB, Kind
+from spotproof.controller.preflight import preflight
 from spotproof.controller.said import said_first
 from spotproof.controller.templates import moving
 from spotproof.fallback.resolved import ResolvedPolicy
@@ -15,9 +16,7 @@ from spotproof.status.jobs import KINDS, Selected, has_ended, is_part, spot_of
 from spotproof.status.pods import Pods
 from spotproof.status.reading import Object, mapping, name_of, text
 from spotproof.status.world import World
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, SPOT
-
-KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, QUEUE_LABEL, SPOT
 
 
 class Unmanaged(NamedTuple):
@@ -103,10 +102,9 @@ def _help(
     kind: Kind, job: Object, selected: Selected, world: World, policies: Sequence[ResolvedPolicy]
 ) -> tuple[str, str]:
     """The command that puts the job under a policy, or why none can."""
-    namespace, name = name_of(job)
     if kind == JOB:
         return "", "it is a Job, and policies move JobSets and RayJobs; `spotproof render` makes one"
-    if queue := text(job, "metadata", "labels", KUEUE_QUEUE):
+    if queue := text(job, "metadata", "labels", QUEUE_LABEL):
         return "", f"it is in Kueue's queue {queue}, and `suspend` of such a job is Kueue's"
     if POLICY in world.unseen:
         return "", "FallbackPolicies cannot be read here, so which one would fit is not known"
@@ -114,11 +112,30 @@ def _help(
         return "", "there is no FallbackPolicy in this cluster; a stack's fallbackPolicies make them"
     whole = {**job, "kind": kind.kind}
     if fits := next((policy for policy in policies if moving(whole, policy)), None):
-        label = f"{FALLBACK_POLICY_LABEL}={fits.name}"
-        return f"kubectl label {kind.kind.lower()} {name} -n {namespace} {label}", ""
+        return _under(fits, whole, world)
     first = policies[0].tiers[0]
     labels = ", ".join(f"{key}: {value}" for key, value in first.node_selector.items())
     return "", (
         f"its pods select {selected}, and a policy moves only pods that select one of its tiers; write "
         f"`{labels}` instead (first tier of policy {policies[0].name}), or let `spotproof render` write it"
     )
+
+
+def _under(policy: ResolvedPolicy, job: Object, world: World) -> tuple[str, str]:
+    """The command, unless the controller would refuse the job under this policy."""
+    namespace, name = name_of(job)
+    wrong = [each for each in preflight(job, policy, _managed(world, namespace)) if each.refuses]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        return "", f"policy {policy.name} would refuse it: {wrong[0]}{more}"
+    return f"kubectl label -n {namespace} {job['kind'].lower()} {name} {FALLBACK_POLICY_LABEL}={policy.name}", ""
+
+
+def _managed(world: World, namespace: str) -> list[Object]:
+    """The jobs of a namespace that name a policy, as the preflight compares with them."""
+    return [
+        {**job, "kind": kind.kind, "apiVersion": kind.api_version}
+        for kind in (JOBSET, RAYJOB)
+        for job in world.all(kind)
+        if name_of(job)[0] == namespace and text(job, "metadata", "labels", FALLBACK_POLICY_LABEL)
+    ]

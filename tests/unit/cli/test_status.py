@@ -145,7 +145,7 @@ def test_the_command_prints_the_namespace_of_the_context(command: Callable[..., 
     result = command(server)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "research/llama-70b" in result.stdout
-    assert "kubectl label jobset by-hand" in result.stdout
+    assert "kubectl label -n research jobset by-hand" in result.stdout
     assert "speech/other" not in result.stdout
     assert ("TrainingRun", "research", "") in server.asked
     assert ("FallbackPolicy", None, "") in server.asked
@@ -328,8 +328,8 @@ def test_in_a_pipe_a_job_is_a_line_when_it_changes_and_when_it_is_gone() -> None
     assert found == [
         (
             "2026-11-21T12:00:00Z research/llama-70b Waiting on a100-spot-a, attempt 4, 3 evictions, 1 error: waiting "
-            "for a100-spot-a for 12m, of 20m at most; 3 nodes are held and billed meanwhile; waits for capacity: the cloud "
-            "has none of p4d.24xlarge in us-west-2a"
+            "for a100-spot-a for 12m, of 20m at most; 3 nodes are held and billed meanwhile; waits for capacity: the "
+            "cloud has none of p4d.24xlarge in us-west-2a"
         ),
         (
             "2026-11-21T12:00:00Z research/llama-70b Moving on a100, attempt 4, 3 evictions, 1 error: m; "
@@ -401,7 +401,7 @@ def test_a_server_that_is_not_there_is_told_in_one_sentence(kubeconfig: Path) ->
 
 
 def test_a_login_that_does_not_work_is_told_with_the_program_that_makes_it(kubeconfig: Path) -> None:
-    with pytest.raises(NotSeen, match=r"the login of context prod does not work .*log in again by `aws sso login`"):
+    with pytest.raises(NotSeen, match=r"context prod cannot be used \(.*log in again by `aws sso login`"):
         connect(kubeconfig, "prod")
 
 

@@ -29,7 +29,7 @@ def test_a_row_says_what_the_training_run_says() -> None:
     assert row.waits_for == "capacity: the cloud has none of p4d.24xlarge in us-west-2a"
     assert row.next_decision == parse_instant("2026-11-21T12:08:00Z")
     assert row.nodes_held == 3
-    assert row.trouble == ("ProgressAssumed: the trainer does not report what is saved",)
+    assert row.trouble == ("ProgressAssumed: " + WAITING["status"]["conditions"][1]["message"],)
 
 
 def test_jobs_that_are_over_come_last_and_the_others_by_name() -> None:

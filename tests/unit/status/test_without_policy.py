@@ -77,8 +77,26 @@ def test_a_rayjob_that_nothing_leads_back_from_is_over(status: str) -> None:
 
 def test_a_jobset_on_a_tier_is_put_under_its_policy_by_one_label() -> None:
     (found,) = without_policy(world(BY_HAND, policy()))
-    assert found.command == "kubectl label jobset by-hand -n research spotproof.dev/fallback-policy=a100"
-    assert found.why_not == ""
+    assert (found.why_not, found.command) == (
+        "", "kubectl label -n research jobset by-hand spotproof.dev/fallback-policy=a100",
+    )  # fmt: skip
+
+
+def test_a_job_that_the_policy_would_refuse_is_told_what_to_mend() -> None:
+    (found,) = without_policy(world(jobset("x", {"spotproof.dev/pool": "a100-spot-a"}), policy()))
+    assert found.command == ""
+    assert found.why_not.startswith("policy a100 would refuse it: spec.replicatedJobs[0]")
+    assert found.why_not.endswith("more)")
+
+
+def test_a_job_that_saves_where_a_managed_one_does_is_refused_too() -> None:
+    other = {
+        **BY_HAND,
+        "metadata": BY_HAND["metadata"] | {"name": "other", "uid": "o", "creationTimestamp": "2026-11-20T09:00:00Z"},
+    }
+    other["metadata"]["labels"] = other["metadata"]["labels"] | {"spotproof.dev/fallback-policy": "a100"}
+    (found,) = without_policy(world(BY_HAND, other, policy()))
+    assert "JobSet other" in found.why_not
 
 
 def test_the_policy_is_the_one_whose_tier_the_job_selects() -> None:

@@ -1,11 +1,14 @@
 """A cluster with a job of every sort, as `spotproof status` finds it."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import Any, Final
 
 from spotproof.controller.kinds import JOB, JOBSET, JOBSET_NAME, POD, POLICY, RAY_CLUSTER_NAME, RAYJOB, RUN, Kind
 from spotproof.fallback.record import parse_instant
 from spotproof.status.world import EVENT, World
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL
+from tests.unit.controller.preflight.samples import JOBSET as JOBSET_ON_T4
 
 Object = dict[str, Any]
 
@@ -48,6 +51,16 @@ def jobset(name: str, selector: dict[str, str], *, labels: dict[str, str] | None
     template = {"spec": {"nodeSelector": selector, "containers": [{"name": "train"}]}}
     role = {"name": "worker", "replicas": 1, "template": {"spec": {"parallelism": 4, "template": template}}}
     return {**_object(JOBSET, name, labels=labels), "spec": {"replicatedJobs": [role]}, "status": status}
+
+
+def _on_a_tier(name: str) -> Object:
+    """A JobSet as `spotproof render` makes them, on the first tier of policy(), without the label of a policy."""
+    thing = deepcopy(JOBSET_ON_T4)
+    thing["metadata"] |= {"name": name, "namespace": "research", "creationTimestamp": "2026-11-21T09:00:00Z"}
+    del thing["metadata"]["labels"][FALLBACK_POLICY_LABEL]
+    for each in thing["spec"]["replicatedJobs"]:
+        each["template"]["spec"]["template"]["spec"]["nodeSelector"] = {"spotproof.dev/pool": "a100-spot-a"}
+    return thing
 
 
 def rayjob(name: str, selector: dict[str, str], *, cluster: str = "", **status: Any) -> Object:
@@ -114,12 +127,12 @@ def _object(kind: Kind, name: str, namespace: str = "research", labels: dict[str
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
 
 
-def condition(kind: str, status: str, message: str = "") -> Object:
+def condition(kind: str, status: str, message: str = "", reason: str = "") -> Object:
     """A condition of a TrainingRun."""
     return {
         "type": kind,
         "status": status,
-        "reason": kind,
+        "reason": reason or kind,
         "message": message,
         "lastTransitionTime": "2026-11-21T11:00:00Z",
     }
@@ -191,7 +204,13 @@ WAITING: Final = run(
     ],
     conditions=[
         condition("Accepted", "True"),
-        condition("ProgressAssumed", "True", "the trainer does not report what is saved"),
+        condition(
+            "ProgressAssumed",
+            "True",
+            "the trainer does not say what it has saved: taken to be the time it ran, less what restarts and "
+            "evictions cost",
+            "NotReported",
+        ),
         condition("NoProgress", "False"),
     ],
 )
@@ -208,7 +227,8 @@ MOVING: Final = run(
         "since": "2026-11-21T11:59:00Z",
     },
     interruption={
-        "attempt": "5", "since": "2026-11-21T11:58:30Z", "cause": "eviction", "nodes": ["a100-spot-a-7zk2m"],
+        "attempt": "5", "pool": "a100-spot-a", "restarts": 6, "errors": 0, "cause": "eviction",
+        "since": "2026-11-21T11:58:30Z", "nodes": ["a100-spot-a-7zk2m"],
         "evidence": "spot node a100-spot-a-7zk2m is gone",
     },
 )  # fmt: skip
@@ -222,7 +242,7 @@ DONE: Final = run(
     message="done",
 )  # fmt: skip
 UNSEEN: Final = jobset("fresh", {"spotproof.dev/pool": "a100"}, labels={"spotproof.dev/fallback-policy": "a100"})
-BY_HAND: Final = jobset("by-hand", {"spotproof.dev/pool": "a100-spot-a"})
+BY_HAND: Final = _on_a_tier("by-hand")
 OTHER_KEY: Final = rayjob("sweep", {CAPACITY: "spot"}, cluster="sweep-x7")
 PLAIN: Final = job("eval", {"nodeSelector": {"cloud.google.com/gke-spot": "true"}})
 PODS: Final = [
