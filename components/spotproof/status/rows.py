@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from spotproof.controller.kinds import JOBSET, RAYJOB, RUN, Kind
-from spotproof.controller.said import said_first
+from spotproof.controller.said import said, said_first
+from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant
 from spotproof.status.conditions import TOLD, troubles
 from spotproof.status.jobs import has_ended
@@ -77,7 +78,7 @@ def row(run: Run, pods: Pods) -> Row:
         evictions=status.evictions,
         errors=status.errors,
         since=(status.waiting_since if waits else None) or status.since,
-        waits_for=status.waiting_for or (_said(run, pods) if waits else ""),
+        waits_for=_shortened(status) if status.waiting_for else _said(run, pods) if waits else "",
         reason=status.reason,
         message=status.message,
         next_decision=status.next_decision_time,
@@ -85,6 +86,12 @@ def row(run: Run, pods: Pods) -> Row:
         trouble=tuple(f"{each.type}: {each.message}" for each in troubles(run) if TOLD.get(each.type) != run.phase),
         unread=run.unread,
     )
+
+
+def _shortened(status: TrainingRunStatus) -> str:
+    """The scheduler's own words in ours, where the controller has handed them on as they are."""
+    found = said(status.waiting_for or "", status.tier or "")
+    return found.text if found else status.waiting_for or ""
 
 
 def _said(run: Run, pods: Pods) -> str:

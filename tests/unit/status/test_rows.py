@@ -6,6 +6,7 @@ from spotproof.status.rows import rows
 from tests.unit.status.worlds import (
     EVERYTHING,
     MOVING,
+    UNSCHEDULABLE,
     UNSEEN,
     WAITING,
     condition,
@@ -30,6 +31,14 @@ def test_a_row_says_what_the_training_run_says() -> None:
     assert row.next_decision == parse_instant("2026-11-21T12:08:00Z")
     assert row.nodes_held == 3
     assert row.trouble == ("ProgressAssumed: " + WAITING["status"]["conditions"][1]["message"],)
+
+
+def test_the_schedulers_own_words_are_told_in_ours_and_others_as_they_are() -> None:
+    def told(words: str) -> str:
+        return rows(world(run("x", phase="Waiting", waitingFor=words)))[0].waits_for
+
+    assert told(UNSCHEDULABLE) == "free cpu and nvidia.com/gpu: what fits it otherwise is full"
+    assert told("a word of the controller's") == "a word of the controller's"
 
 
 def test_jobs_that_are_over_come_last_and_the_others_by_name() -> None:
