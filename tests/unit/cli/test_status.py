@@ -1,8 +1,7 @@
 """The command with a stand-in for the API server: what it asks, prints, falls back to and refuses."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -13,8 +12,7 @@ from typer.testing import CliRunner, Result
 
 from spotproof.cli import main, status_connect
 from spotproof.cli.status_cluster import Look, follow, look
-from spotproof.cli.status_connect import Cluster, NotSeen, connect
-from spotproof.cli.status_live import json_lines, lines
+from spotproof.cli.status_connect import Cluster
 from spotproof.cli.status_table import write
 from spotproof.controller.kinds import POD, RUN, Kind
 from spotproof.kube.client import Refused, Unreachable
@@ -312,106 +310,6 @@ def test_a_watch_that_breaks_off_is_made_again_after_a_pause_with_a_note_meanwhi
     assert [bool(each.notes) for each in worlds] == [False, True, True, True, False]
     assert "not up to date, the watch broke off: the cluster of context prod does not answer" in worlds[1].notes[-1]
     assert pauses == [1.0, 2.0, 4.0]
-
-
-def _reports(*worlds: World) -> Iterator[Report]:
-    return (report(each, NOW, "namespace research") for each in worlds)
-
-
-def test_in_a_pipe_a_job_is_a_line_when_it_changes_and_when_it_is_gone() -> None:
-    later = {**WAITING, "status": WAITING["status"] | {"message": "waiting for a100-spot-a for 13m, of 20m at most"}}
-    moving = {
-        **WAITING,
-        "status": WAITING["status"] | {"phase": "Moving", "tier": "a100", "waitingFor": "", "message": "m"},
-    }
-    found = list(lines(_reports(world(WAITING), world(later), world(moving), world(BY_HAND, policy()), world())))
-    assert found == [
-        (
-            "2026-11-21T12:00:00Z research/llama-70b Waiting on a100-spot-a, attempt 4, 3 evictions, 1 error: waiting "
-            "for a100-spot-a for 12m, of 20m at most; 3 nodes are held and billed meanwhile; waits for capacity: the "
-            "cloud has none of p4d.24xlarge in us-west-2a"
-        ),
-        (
-            "2026-11-21T12:00:00Z research/llama-70b Moving on a100, attempt 4, 3 evictions, 1 error: m; "
-            "3 nodes are held and billed meanwhile"
-        ),
-        (
-            "2026-11-21T12:00:00Z research/by-hand without a policy on spotproof.dev/pool=a100-spot-a: "
-            "no pod waits for a node"
-        ),
-        "2026-11-21T12:00:00Z research/llama-70b gone",
-        "2026-11-21T12:00:00Z research/by-hand gone",
-    ]
-
-
-def test_a_note_is_a_line_once() -> None:
-    noted = world(notes=["the watch broke off"])
-    assert len(list(lines(_reports(noted, noted, world(), noted)))) == 2
-
-
-def test_as_json_a_change_is_a_line_and_time_alone_is_none() -> None:
-    later = report(world(WAITING), NOW + 60, "namespace research")
-    first = report(world(WAITING), NOW, "namespace research")
-    third = report(world(WAITING, MOVING), NOW, "namespace research")
-    found = [json.loads(each) for each in json_lines([first, later, third])]
-    assert [len(each["jobs"]) for each in found] == [1, 2]
-
-
-KUBECONFIG: dict[str, Any] = {
-    "apiVersion": "v1",
-    "kind": "Config",
-    "current-context": "dev",
-    "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
-    "contexts": [
-        {"name": "dev", "context": {"cluster": "c", "user": "ada"}},
-        {"name": "prod", "context": {"cluster": "c", "user": "bob", "namespace": "speech"}},
-    ],
-    "users": [
-        {"name": "ada", "user": {"token": "t"}},
-        {
-            "name": "bob",
-            "user": {
-                "exec": {
-                    "apiVersion": "client.authentication.k8s.io/v1",
-                    "command": str(Path(sys.executable).with_name("aws")),
-                    "interactiveMode": "Never",
-                }
-            },
-        },
-    ],
-}
-
-
-@pytest.fixture
-def kubeconfig(tmp_path: Path) -> Path:
-    file = tmp_path / "config"
-    file.write_text(json.dumps(KUBECONFIG))
-    return file
-
-
-def test_a_kubeconfig_gives_context_and_namespace(kubeconfig: Path) -> None:
-    found = connect(kubeconfig, None)
-    assert (found.context, found.namespace, found.login) == ("dev", "default", status_connect.AGAIN)
-
-
-def test_a_server_that_is_not_there_is_told_in_one_sentence(kubeconfig: Path) -> None:
-    with pytest.raises(NotSeen, match="the cluster of context dev does not answer") as caught:
-        look(connect(kubeconfig, None), "research", lambda: NOW)
-    assert not caught.value.used_wrongly
-
-
-def test_a_login_that_does_not_work_is_told_with_the_program_that_makes_it(kubeconfig: Path) -> None:
-    with pytest.raises(NotSeen, match=r"context prod cannot be used \(.*log in again by `aws sso login`"):
-        connect(kubeconfig, "prod")
-
-
-def test_a_context_or_a_file_that_is_not_there_is_used_wrongly(kubeconfig: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotSeen, match=r"there is no context test in .*write --context with one of dev, prod") as caught:
-        connect(kubeconfig, "test")
-    assert caught.value.used_wrongly
-    with pytest.raises(NotSeen, match=r"no kubeconfig in .*aws eks update-kubeconfig") as caught:
-        connect(tmp_path / "none", None)
-    assert caught.value.used_wrongly
 
 
 def test_where_a_look_was_is_said_as_people_read_it() -> None:
