@@ -119,7 +119,8 @@ def test_a_run_stays_with_its_job_and_may_change_its_policy(kube: Kube) -> None:
 
 def test_a_trainer_reports_its_progress_and_changes_nothing_else(plane: ControlPlane, kube: Kube) -> None:
     owned = run("train")
-    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "1", "blockOwnerDeletion": False}
+    job = kube.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "job", "namespace": HOME}}).object
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "job", "uid": job["metadata"]["uid"]}
     owned["metadata"] |= {"labels": {"team": "a"}, "annotations": {"note": "mine"}, "ownerReferences": [owner]}
     kube.create(owned)
     trainer = plane.as_user(*TRAINER)
