@@ -216,6 +216,16 @@ class Cache:
             kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
             return [job for jobs in kinds for job in jobs.values()]
 
+    def claims(self, pool: str) -> list[Object]:
+        """NodeClaims of a pool."""
+        with self._lock:
+            return list(self._index.at(Relation.CLAIM_OF_POOL, pool).values())
+
+    def waiting(self, pool: str) -> list[Object]:
+        """TrainingRuns whose jobs wait for a pool."""
+        with self._lock:
+            return list(self._index.at(Relation.RUN_WAITING_FOR_POOL, pool).values())
+
     def links(self) -> int:
         """How many links from object to object are kept: none where nothing is left."""
         with self._lock:
@@ -291,10 +301,12 @@ class Cache:
         yield from self._on(node["metadata"]["name"])
 
     def _by_claim(self, claim: Object) -> Iterator[Key]:
-        """Those on the node that it became, and those that ask its pool: before it has a node, it is their answer."""
+        """Those on the node that it became; and those that ask its pool, or wait for it: to them it is an answer."""
         yield from self._on(claim.get("status", {}).get("nodeName", ""))
         pool = labels(claim).get(POOL_LABEL, "")
         yield from filter(None, map(job_of_probe, self._index.at(Relation.PROBE_OF_POOL, pool).values()))
+        for run in self._index.at(Relation.RUN_WAITING_FOR_POOL, pool).values():
+            yield from self._by_run(run)
 
     def _on(self, node: str) -> Iterator[Key]:
         for pod in self._index.at(Relation.POD_ON_NODE, node).values():

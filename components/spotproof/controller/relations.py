@@ -16,10 +16,11 @@ from spotproof.controller.kinds import (
     POD,
     RAY_CLUSTER_NAME,
     RAYJOB,
+    RUN,
     Kind,
     Object,
 )
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
 
 
 class Key(NamedTuple):
@@ -47,6 +48,8 @@ class Relation(enum.Enum):
     PROBE_OF_JOB = enum.auto()
     CHILD_JOB = enum.auto()
     CLAIM_OF_NODE = enum.auto()
+    CLAIM_OF_POOL = enum.auto()
+    RUN_WAITING_FOR_POOL = enum.auto()
     JOB_UNDER_POLICY = enum.auto()
     JOB_IN_NAMESPACE = enum.auto()
 
@@ -93,8 +96,8 @@ def _of_pod(pod: Object) -> Iterator[Link]:
         yield Relation.POD_ON_NODE, (node,)
     if pool := carried.get(PROBE_LABEL):
         yield Relation.PROBE_OF_POOL, (pool,)
-        if (asking := job_of_probe(pod)) is not None:
-            yield Relation.PROBE_OF_JOB, asking
+        if job := job_of_probe(pod):
+            yield Relation.PROBE_OF_JOB, job
     elif jobset := carried.get(JOBSET_NAME):
         yield Relation.POD_OF_JOBSET, Key(JOBSET.kind, namespace, jobset)
     elif cluster := carried.get(RAY_CLUSTER_NAME):
@@ -109,6 +112,14 @@ def _of_child_job(job: Object) -> Iterator[Link]:
 def _of_claim(claim: Object) -> Iterator[Link]:
     if node := claim.get("status", {}).get("nodeName"):
         yield Relation.CLAIM_OF_NODE, (node,)
+    if pool := labels(claim).get(POOL_LABEL):
+        yield Relation.CLAIM_OF_POOL, (pool,)
+
+
+def _of_run(run: Object) -> Iterator[Link]:
+    status = run.get("status") or {}
+    if status.get("waitingSince") and (tier := status.get("tier")):
+        yield Relation.RUN_WAITING_FOR_POOL, (tier,)
 
 
 def _of_managed(job: Object) -> Iterator[Link]:
@@ -121,6 +132,7 @@ _LINKS: Final[Mapping[Kind, Callable[[Object], Iterator[Link]]]] = {
     POD: _of_pod,
     JOB: _of_child_job,
     NODE_CLAIM: _of_claim,
+    RUN: _of_run,
     JOBSET: _of_managed,
     RAYJOB: _of_managed,
 }
