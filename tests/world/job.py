@@ -246,7 +246,8 @@ def _news(pod: Object, old: Object | None) -> bool:
 
 def _pod(job: Object, index: int) -> Object:
     template, name = job["spec"]["template"], job["metadata"]["name"]
-    labels = {**template.get("metadata", {}).get("labels", {}), "job-name": name, "controller-uid": uid(job)}
+    own = {f"{prefix}job-name": name for prefix in ("", "batch.kubernetes.io/")}
+    labels = {**template.get("metadata", {}).get("labels", {}), **own, "batch.kubernetes.io/controller-uid": uid(job)}
     prefix = f"{name}-"
     if job["spec"].get("completionMode") == "Indexed":
         labels |= {INDEX: str(index)}
