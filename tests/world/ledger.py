@@ -1,7 +1,8 @@
 """What the world itself did to a gang, counted by whoever did it: what the controller's counts are held against.
 
-Of an interruption that came alone, to a whole gang, seen by a controller that was up, the ledger knows what it is: it
-counts once. Of one that came into another, or into a move, or while nobody looked, it knows the least and the most.
+Of an interruption that came alone, to a whole gang, and that a controller saw from its beginning to its end, the ledger
+knows what it is: it counts once. Of one that came into another, or into a move, or while nobody looked, it knows the
+most it can be.
 """
 
 from dataclasses import dataclass, field
@@ -12,15 +13,16 @@ Cause = Literal["eviction", "error", "voluntary"]
 
 @dataclass
 class Tally:
-    """How often something happened, at the least and at the most."""
+    """How often something happened: `sure` times, `open_` times if nothing comes between, `most` times at the most."""
 
-    least: int = 0
+    sure: int = 0
+    open_: int = 0
     most: int = 0
 
-    def add(self, *, sure: bool, possible: bool = True) -> None:
-        """Once more: for sure, or perhaps."""
-        self.least += sure
-        self.most += sure or possible
+    @property
+    def least(self) -> int:
+        """How often it happened at the least."""
+        return self.sure + self.open_
 
     def holds(self, count: int) -> bool:
         """Whether a count is one that can be."""
@@ -36,13 +38,32 @@ class Ledger:
     here: Tally = field(default_factory=Tally)
     entries: list[str] = field(default_factory=list[str])
 
-    def hit(self, cause: Cause, *, calm: bool, at: str) -> None:
+    last: float = 0.0
+
+    def hit(self, cause: Cause, *, calm: bool, at: float) -> None:
         """Something was done to the gang; `calm` is whether it was whole, with nothing else under way."""
-        self.entries.append(f"{at} {cause}{'' if calm else ', into something else'}")
-        self.evictions.add(sure=calm and cause == "eviction", possible=not calm)
-        self.here.add(sure=calm and cause == "eviction", possible=not calm)
-        self.errors.add(sure=calm and cause == "error", possible=not calm)
+        self.last = at
+        self.entries.append(f"{at % 100_000:.2f} {cause}{'' if calm else ', into something else'}")
+        # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
+        for tally, kinds in ((self.evictions, {"eviction"}), (self.here, {"eviction"}), (self.errors, {"error"})):
+            tally.open_ += calm and cause in kinds
+            tally.most += cause in kinds or (not calm and (tally is not self.errors or cause != "eviction"))
+        if not calm:
+            self.disturb("")
+
+    def settle(self) -> None:
+        """The gang is whole again, and nothing came between: what was open is sure."""
+        for tally in (self.evictions, self.errors, self.here):
+            tally.sure, tally.open_ = tally.least, 0
+
+    def disturb(self, what: str) -> None:
+        """Something comes between: what is open may be seen as something else, or not at all."""
+        if what:
+            self.entries.append(what)
+        for tally in (self.evictions, self.errors, self.here):
+            tally.open_ = 0
 
     def moved(self) -> None:
         """The job is on another tier: its count there starts afresh."""
+        self.entries.append("moved")
         self.here = Tally()

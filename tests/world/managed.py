@@ -5,17 +5,18 @@ from typing import Any, Final
 
 from spotproof.controller.kinds import JOBSET, NAMESPACE, NODE, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
-from spotproof.vocabulary import MOVE_ANNOTATION, POOL_LABEL, SYSTEM_NAMESPACE
+from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, POOL_LABEL, SYSTEM_NAMESPACE
 from tests.world.jobs import Tier, policy, pools
 from tests.world.judge import Judge, is_over, tiers_of
 from tests.world.ledger import Cause, Ledger
 from tests.world.process import Process
 from tests.world.raycluster import NODE_TYPE, WORKER
-from tests.world.things import annotations, labels, leaves, node_of, ready, uid
+from tests.world.things import annotations, is_true, labels, leaves, node_of, ready, uid
 from tests.world.world import World
 
 POLICY_NAME: Final = "standard"
-SETTLE_SECONDS: Final = 900.0
+HIT_SECONDS: Final = 1.0
+"""How long it may take at the most until what was done to a gang can be seen of it."""
 
 
 class Managed(World):
@@ -126,7 +127,18 @@ class Managed(World):
 
     def note(self, name: str, cause: Cause) -> None:
         """Write into a job's ledger what is about to be done to it."""
-        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.clock.text)
+        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.now)
+
+    def frozen(self, name: str) -> bool:
+        """Whether the job is to be left alone, by its own label, its namespace's or the system's."""
+        spaces = (self.get(NAMESPACE, each, "") for each in (self.namespace, SYSTEM_NAMESPACE))
+        return _is_frozen(self.job(name), MANUAL_LABEL) or any(_is_frozen(each, PAUSED_LABEL) for each in spaces)
+
+    def label(self, thing: Object, key: str, value: str | None) -> None:
+        """Set a label, or take it away."""
+        where = thing["metadata"]
+        change = {"metadata": {"labels": {key: value}}}
+        self.server.patch(thing["apiVersion"], thing["kind"], where["name"], change, where.get("namespace"))
 
     def ledger(self, name: str) -> Ledger:
         """A job's ledger."""
@@ -135,8 +147,23 @@ class Managed(World):
     def is_calm(self, name: str) -> bool:
         """Whether the gang is whole, a controller looks, and its record says so too."""
         status = self.status(name)
+        if self.frozen(name) or self.job(name)["spec"].get("suspend"):
+            return False
         known = status.phase == "Running" and status.interruption is None and status.counted.whole_since is not None
-        return known and self.is_whole(name) and self.process.is_watching
+        return known and self.is_whole(name) and self.process.is_watching and self._stands(name)
+
+    def _stands(self, name: str) -> bool:
+        """Whether nothing has just been done to the gang, and all of its nodes are there, ready, and stay."""
+        nodes = [self.get(NODE, node, "") for node in self.nodes(name)]
+        stay = all(
+            node is not None and is_true(node, "Ready") and not leaves(node) and not node["spec"].get("unschedulable")
+            for node in nodes
+        )
+        return stay and self.now >= self.ledger(name).last + HIT_SECONDS
+
+
+def _is_frozen(thing: Object | None, label: str) -> bool:
+    return thing is not None and labels(thing).get(label) == "true"
 
 
 def _moves(pod: Object) -> bool:

@@ -109,7 +109,7 @@ def conditions(thing: Object, at: str, *new: tuple[str, str, str, str]) -> list[
             found.append(made)
             continue
         if found[place]["status"] == state:
-            made["lastTransitionTime"] = found[place]["lastTransitionTime"]
+            made["lastTransitionTime"] = found[place].get("lastTransitionTime", at)
         if found[place] != made:
             found[place] = made
     return found

@@ -170,6 +170,14 @@ class World:
             lambda: self.server.update(NODE, ("", node), lambda it: spec(it, taints=[*it["spec"]["taints"], *taints])),
         )
 
+    def wake(self, node: str) -> None:
+        """A silent kubelet is heard of again, and a node that was drained takes pods again."""
+        there = self.store.get(NODE, ("", node))
+        if there is not None:
+            taints = [each for each in there["spec"]["taints"] if each["key"] != UNREACHABLE]
+            said = conditions(there, self.clock.text, ("Ready", "True", "KubeletReady", ""))
+            self.store.write(there, status(spec(there, unschedulable=False, taints=taints), conditions=said))
+
     def exit(self, pod: Object, code: int, reason: str = "") -> None:
         """A pod's program ends by itself."""
         self.annotate(pod, {EXIT_CODE: str(code), **({REASON: reason} if reason else {})})
