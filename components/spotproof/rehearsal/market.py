@@ -22,9 +22,11 @@ class Market:
         self._closed.append({"capacityType": capacity_type, "zone": zone, "instanceType": instance_type})
         self._write()
 
-    def open_all(self) -> None:
-        """Capacity of everything again."""
+    def open_all(self, *, but_zone: str = "") -> None:
+        """Capacity of everything again, or of everything outside one zone; in one move, so that nothing is between."""
         self._closed.clear()
+        if but_zone:
+            self._closed.append({"capacityType": "", "zone": but_zone, "instanceType": ""})
         self._write()
 
     def _write(self) -> None:

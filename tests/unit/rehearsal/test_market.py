@@ -22,6 +22,8 @@ def test_what_is_closed_stays_closed_until_all_is_opened(tmp_path: Path) -> None
         {"capacityType": "spot", "zone": "us-west-2a", "instanceType": ""},
         {"capacityType": "", "zone": "", "instanceType": "p4d.24xlarge"},
     ]
+    market.open_all(but_zone="us-west-2b")
+    assert closed(market) == [{"capacityType": "", "zone": "us-west-2b", "instanceType": ""}]
     market.open_all()
     assert closed(market) == []
 
