@@ -82,9 +82,9 @@ class App:
         Raises:
             OSError: an address to listen on cannot be had.
         """
+        servers = self._serve()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._on_signal)
-        servers = self._serve()
         for thread in self._threads:
             thread.start()
         try:
