@@ -21,7 +21,7 @@ from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
-from spotproof.rehearsal.parts import NotStarted, Part, Site
+from spotproof.rehearsal.parts import Command, NotStarted, Part, Site
 from spotproof.rehearsal.ports import TAKEN, Ports
 from spotproof.rehearsal.processes import ProcessEnded, Processes
 from spotproof.rehearsal.tools import Tools
@@ -156,6 +156,18 @@ class ControlPlane:
     def pids(self) -> dict[str, int]:
         """The process numbers of what runs now."""
         return self._processes.pids()
+
+    def run(self, name: str, command: Command) -> None:
+        """Run something of one's own beside the parts; its log is among theirs, and it ends with them at the latest."""
+        self._processes.start(name, command.argv, command.environ)
+
+    def kill(self, name: str) -> None:
+        """End it as nobody can prevent it (SIGKILL)."""
+        self._processes.end(name)
+
+    def ended(self, name: str) -> int | None:
+        """The code it ended with, negative for a signal; None while it runs, or was never started."""
+        return self._processes.ended(name)
 
     def tail(self, name: str, lines: int = 15) -> str:
         """The last lines of a part's log."""
