@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import parse_qs, urlsplit
 
-from tests.e2e.controller.faults import ANSWERED, GONE, HELD, UNNUMBERED, Call, Fault, Trap, refusal
+from tests.e2e.controller.faults import ANSWERED, GONE, HELD, LEASES, UNNUMBERED, Call, Fault, Trap, refusal
 
 ANSWER_SECONDS: Final = 60
 LOOK_SECONDS: Final = 0.1
@@ -60,6 +60,8 @@ class FaultProxy:
         self._traps: list[Trap] = []
         self._watches: list[_Watched] = []
         self._closing = threading.Event()
+        self.refuses_leases = False
+        """While it is true the controller cannot keep its lease, and another replica takes it."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(server / "tls.crt", server / "tls.key")
         context.load_verify_locations(authority)
@@ -142,18 +144,27 @@ class FaultProxy:
 
     def _call(self, handler: "_Handler", call: Call, body: bytes) -> None:
         trap = None if call.resource in UNNUMBERED else self._taken(call)
-        if trap is None:
+        if self.refuses_leases and call.resource == LEASES:
+            handler.answer(*refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "no lease is renewed now"))
+        elif trap is None:
             handler.answer(*self._asked(handler, body))
         elif trap.fault in ANSWERED:
             trap.reach()
             handler.answer(*refusal(ANSWERED[trap.fault], f"{call.said}: refused by the fault proxy"))
+        elif trap.fault is Fault.LATE:
+            trap.hold()
+            handler.answer(*self._asked(handler, body))
         else:
-            if trap.fault is not Fault.KILLED_BEFORE:
-                self._asked(handler, body)
-            if trap.fault in HELD:
-                trap.hold()
-            trap.reach()
-            handler.drop()
+            self._lose(handler, trap, body)
+
+    def _lose(self, handler: "_Handler", trap: Trap, body: bytes) -> None:
+        """A call whose answer never comes, whether the API server has seen it or not."""
+        if trap.fault is not Fault.KILLED_BEFORE:
+            self._asked(handler, body)
+        if trap.fault in HELD:
+            trap.hold()
+        trap.reach()
+        handler.drop()
 
     def _taken(self, call: Call) -> Trap | None:
         with self._lock:

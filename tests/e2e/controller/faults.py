@@ -38,16 +38,19 @@ class Fault(Enum):
     ERROR = "500"
     CUT = "cut after"
     """The API server does it, and the connection is cut instead of the answer."""
+    LATE = "late"
+    """It is held, and passed on when the test lets it go."""
 
 
-HELD: Final = frozenset({Fault.KILLED_BEFORE, Fault.KILLED_AFTER})
+HELD: Final = frozenset({Fault.KILLED_BEFORE, Fault.KILLED_AFTER, Fault.LATE})
 ANSWERED: Final[Mapping[Fault, HTTPStatus]] = {
     Fault.CONFLICT: HTTPStatus.CONFLICT,
     Fault.TOO_MANY: HTTPStatus.TOO_MANY_REQUESTS,
     Fault.ERROR: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
 VERBS: Final[Mapping[str, str]] = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-UNNUMBERED: Final = frozenset({"leases", ""})
+LEASES: Final = "leases"
+UNNUMBERED: Final = frozenset({LEASES, ""})
 """A lease is renewed all the time, and what kinds there are is asked once: neither is a step of anything."""
 
 
@@ -118,8 +121,13 @@ class Trap:
         """Whether the call came within the time."""
         return self._reached.wait(within_seconds)
 
+    @property
+    def is_released(self) -> bool:
+        """Whether nothing is held any more."""
+        return self._released.is_set()
+
     def release(self) -> None:
-        """A held call is dropped: its connection ends without an answer."""
+        """A held call is let go: it is dropped without an answer, or passed on where it was only to be late."""
         self._released.set()
 
 

@@ -20,7 +20,8 @@ KINDS: Final = {
     "/api/v1": [
         {"name": "pods", "kind": "Pod", "namespaced": True},
         {"name": "pods/status", "kind": "Pod", "namespaced": True},
-    ]
+    ],
+    "/apis/coordination.k8s.io/v1": [{"name": "leases", "kind": "Lease", "namespaced": True}],
 }
 POD: Final[dict[str, Any]] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "team"}}
 WITHIN_SECONDS: Final = 10
@@ -204,6 +205,27 @@ def test_a_call_is_held_until_the_test_has_done_what_it_does(behind: Behind, fau
     thread.join(WITHIN_SECONDS)
     assert len(errors) == 1
     assert bool(behind.asked) is happened
+
+
+def test_a_late_call_is_passed_on_when_it_is_let_go(behind: Behind) -> None:
+    trap, client = behind.proxy.arm(Fault.LATE), behind.client()
+    thread = threading.Thread(target=lambda: client.patch("v1", "Pod", "a", [], "team"))
+    thread.start()
+    assert trap.reached(WITHIN_SECONDS)
+    assert behind.asked == []
+    trap.release()
+    thread.join(WITHIN_SECONDS)
+    assert behind.asked == ["PATCH /api/v1/namespaces/team/pods/a"]
+
+
+def test_leases_are_refused_for_as_long_as_it_is_said_and_are_no_call(behind: Behind) -> None:
+    client = behind.client()
+    behind.proxy.refuses_leases = True
+    with pytest.raises(Refused):
+        client.get("coordination.k8s.io/v1", "Lease", "a", "team")
+    behind.proxy.refuses_leases = False
+    client.get("coordination.k8s.io/v1", "Lease", "a", "team")
+    assert behind.proxy.calls == ()
 
 
 def test_nothing_is_spoilt_any_more_once_it_is_disarmed(behind: Behind) -> None:
