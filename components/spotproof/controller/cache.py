@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from spotproof.controller.departed import Departed
 from spotproof.controller.kinds import (
     JOB,
     JOBSET,
@@ -23,7 +24,7 @@ from spotproof.controller.kinds import (
     Kind,
     Object,
 )
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
 
 
 class Key(NamedTuple):
@@ -69,6 +70,8 @@ class Cache:
         self._of_policy: dict[str, set[Key]] = defaultdict(set)
         self._claims: dict[str, Place] = {}
         self._probes: dict[str, dict[Place, Object]] = defaultdict(dict)
+        self.departed: Final = Departed()
+        """What is gone and may still have to be looked at: pods of jobs, and nodes."""
 
     def put(self, kind: Kind, thing: Object) -> set[Key]:
         """Take a version of an object; an older one than is there changes nothing. Returns the jobs it may concern."""
@@ -90,6 +93,12 @@ class Cache:
             if known is None or version(thing) < version(known):
                 return set()
             concerned = self._concerned(kind, known)
+            if kind == NODE:
+                self.departed.node(known)
+            elif kind == NODE_CLAIM:
+                self.departed.claim(thing)
+            elif kind == POD and (key := self._gang_of(known)):
+                self.departed.pod(key, thing)
             self._unlink(kind, known)
             del self._objects[kind][place(thing)]
             return concerned
@@ -166,6 +175,17 @@ class Cache:
         """Probe pods of a pool."""
         with self._lock:
             return list(self._probes[pool].values()) if pool in self._probes else []
+
+    def probes_of(self, key: Key) -> list[Object]:
+        """Probe pods that a job has sent out."""
+        asked = "/".join(key)
+        with self._lock:
+            return [
+                each
+                for pods in self._probes.values()
+                for each in pods.values()
+                if each["metadata"].get("annotations", {}).get(PROBE_OF_ANNOTATION) == asked
+            ]
 
     def _concerned(self, kind: Kind, thing: Object) -> set[Key]:
         match kind.kind:

@@ -111,17 +111,23 @@ class Interruption(Settings):
     """From the first pod lost until the whole gang is ready again, however many pods it takes."""
 
     attempt: Word = Field(description="The attempt that lost the pod.")
+    pool: PoolName = Field(description="The tier it was on.")
+    restarts: Number = Field(description="The operator's restarts once it has replaced that attempt.")
+    errors: Number = Field(description="The operator's errors once it has, at most.")
     since: Time = Field(description="When the first pod was lost.")
     cause: Cause = Field(description="What it is taken for, so far.")
     evidence: Text = Field(description="What was seen.")
-    nodes: Annotated[ListOf[Word], Field(max_length=64)] = Field(default=(), description="Nodes whose pods were lost.")
+    nodes: Annotated[ListOf[Word], Field(max_length=64)] = Field(
+        default=(), description="Spot nodes whose pods were lost: if one of them goes, it was an eviction."
+    )
+    over: Time | None = Field(default=None, description="When the gang was whole again; kept until the cause is known.")
 
 
 class Move(Settings):
     """A move that is under way. A restart by the controller is one to the same tier."""
 
     id: Word = Field(description="Also on the job, as long as it is suspended for this move.")
-    from_: PoolName = Field(alias="from", description="The tier it leaves.")
+    from_: PoolName = Field(validation_alias="from", serialization_alias="from", description="The tier it leaves.")
     to: PoolName = Field(description="The tier it goes to.")
     reason: Word = Field(description="Why, in a word.")
     message: Text = Field(description="Why, in a sentence.")
@@ -141,7 +147,9 @@ class Past(Settings):
     what: Literal["Moved", "Restarted", "Evicted", "Failed", "Disrupted", "Parked", "HandedBack"] = Field(
         description="What, in a word."
     )
-    from_: PoolName | None = Field(default=None, alias="from", description="The tier it was on.")
+    from_: PoolName | None = Field(
+        default=None, validation_alias="from", serialization_alias="from", description="The tier it was on."
+    )
     to: PoolName | None = Field(default=None, description="The tier it went to.")
     reason: Word = Field(description="Why, in a word.")
     message: Text = Field(description="Why, in a sentence.")
@@ -212,6 +220,7 @@ class TrainingRunStatus(Settings):
         default=(), description="Its moves of the last hour, for maxMovesPerHour."
     )
     stalled_restarts: Number = Field(default=0, description="Restarts in a row without new progress.")
+    progress_seconds: Number = Field(default=0, description="Work that was saved when it was last interrupted.")
     counted: Counted = Field(default=Counted(), description="What of the operator's counters is accounted for.")
     interruption: Interruption | None = Field(default=None, description="The interruption that is not over.")
     move: Move | None = Field(default=None, description="The move that is under way.")

@@ -1,0 +1,68 @@
+"""A job as it is looked at once: what everything below is handed."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spotproof.controller.api import Api
+from spotproof.controller.cache import Cache, Key
+from spotproof.controller.jobs.contract import JobKind, JobState
+from spotproof.controller.kinds import Object, project_whole
+from spotproof.controller.memory import Memory
+from spotproof.controller.writing import tell, write_status
+from spotproof.fallback.record import TrainingRunStatus
+from spotproof.fallback.run import Instant
+
+
+@dataclass(frozen=True)
+class Case:
+    """One job with its TrainingRun, at one moment."""
+
+    api: Api
+    cache: Cache
+    key: Key
+    kind: JobKind
+    job: Object
+    run: Object
+    memory: Memory
+    now: float
+    jitter: float
+
+    @property
+    def second(self) -> Instant:
+        """The moment, in the rule's whole seconds."""
+        return int(self.now)
+
+    @property
+    def state(self) -> JobState:
+        """Where the job is."""
+        return self.kind.state(self.job)
+
+    def written(self, status: TrainingRunStatus) -> "Case":
+        """The case once its record is stored."""
+        return replace(self, run=write_status(self.api, self.cache, self.run, status))
+
+    def patched(self, operations: list[Object]) -> "Case":
+        """The case once the job is changed, as it was read; refused where it has changed meanwhile."""
+        meta = self.job["metadata"]
+        as_read = {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]}
+        done = self.api.patch(*self.kind.kind, meta["name"], [as_read, *operations], meta["namespace"])
+        job = project_whole(done.object)
+        self.cache.put(self.kind.kind, job)
+        return replace(self, job=job)
+
+    def read_again(self) -> "Case | None":
+        """The job as it is stored now; None where it is gone, or another has its name."""
+        job = self.api.find(*self.kind.kind, self.key.name, self.key.namespace)
+        if job is None or job["metadata"]["uid"] != self.job["metadata"]["uid"]:
+            return None
+        return replace(self, job=project_whole(job))
+
+    def tell(self, code: str, **values: Any) -> None:
+        """An event on the job."""
+        tell(self.api, self.job, code, self.now, **values)
+
+    def tell_once(self, code: str, mark: str, **values: Any) -> None:
+        """An event on the job that this process does not repeat."""
+        if mark not in self.memory.told:
+            self.memory.told = (*self.memory.told, mark)
+            self.tell(code, **values)

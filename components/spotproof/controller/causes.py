@@ -1,0 +1,198 @@
+"""Why a pod was lost: an eviction, somebody's choice, or the program's own error.
+
+Signals in the order of their strength (job-operators, section 4): what became of the node, then Kubernetes' own
+condition, then how the container ended. Exit codes alone tell nothing: a drain, a lack of memory and a reclaim may all
+end with 137 or 143. Kubernetes' condition names the mechanism, not the reason: a reclaim, an upgrade and a person with
+`kubectl drain` all use the Eviction API. So what counts is whether a spot node was taken away.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal, NamedTuple
+
+from spotproof.controller.cache import Cache, labels
+from spotproof.controller.gang import condition, is_disrupted, is_leaving, is_true, node_of
+from spotproof.controller.kinds import Object
+from spotproof.fallback.record import Cause
+from spotproof.vocabulary import CAPACITY_LABEL, SPOT, SPOT_SELECTORS
+
+Finding = Literal["eviction", "voluntary", "undecided", "error", "killed", "unexplained"]
+RANK: Final[Mapping[Finding, int]] = {
+    "eviction": 5,
+    "voluntary": 4,
+    "undecided": 3,
+    "error": 2,
+    "killed": 1,
+    "unexplained": 0,
+}
+"""Of an interruption the strongest decides: what an eviction does to the other pods of the gang is no error."""
+
+LOST_TAINTS: Final = frozenset(
+    {
+        "node.kubernetes.io/unreachable",
+        "node.kubernetes.io/out-of-service",
+        # the cloud's own notices, written as taints: AWS node termination handler, GKE, AKS
+        "aws-node-termination-handler/spot-itn",
+        "aws-node-termination-handler/rebalance-recommendation",
+        "cloud.google.com/impending-node-termination",
+        "remediator.kubernetes.azure.com/unschedulable",
+    }
+)
+SCHEDULERS: Final = frozenset({"PreemptionByScheduler", "PreemptionByKubeScheduler"})
+OUT_OF_MEMORY: Final = "OOMKilled"
+SIGNALS: Final = frozenset({137, 143})
+DRAIN_SECONDS: Final = 180
+"""How long a node that was drained may take to go: spot notices are 30 to 120 s, and the machine goes after them."""
+LOOK_SECONDS: Final = 10
+"""How long a loss without evidence waits for some: nodes, pods and counters come by streams of their own."""
+
+
+class Evidence(NamedTuple):
+    """What one lost pod tells: a finding, what was seen, and its node if that is spot and may yet be seen to go."""
+
+    finding: Finding
+    seen: str
+    node: str = ""
+
+
+def is_spot(node: Object) -> bool:
+    """Whether a node can be reclaimed, by our label or by any cloud's."""
+    carried = labels(node)
+    if CAPACITY_LABEL in carried:
+        return carried[CAPACITY_LABEL] == SPOT
+    return any(carried.get(key) == value for key, value in SPOT_SELECTORS.items())
+
+
+def fate(cache: Cache, name: str) -> str:
+    """What is happening to a node, in words; empty for one that stays."""
+    node, claim = cache.node(name), cache.claim_of(name)
+    if claim is not None and is_leaving(claim):
+        return f"NodeClaim {claim['metadata']['name']} of node {name} is being deleted"
+    if node is None:
+        return f"node {name} is gone"
+    if is_leaving(node):
+        return f"node {name} is being deleted"
+    if is_true(node, "PreemptionScheduled"):
+        return f"node {name} has condition PreemptionScheduled"
+    taint = next((each["key"] for each in node["spec"].get("taints", []) if each["key"] in LOST_TAINTS), None)
+    return f"node {name} has taint {taint}" if taint else ""
+
+
+def choice(cache: Cache, name: str) -> str:
+    """Why Karpenter itself takes a node away (consolidation, drift); empty where it does not."""
+    claim = cache.claim_of(name)
+    if claim is None or not is_true(claim, "DisruptionReason"):
+        return ""
+    return (
+        f"Karpenter takes node {name} away: {condition(claim, 'DisruptionReason').get('reason', 'by its own choice')}"
+    )
+
+
+def evidence(cache: Cache, pod: Object, *, on_spot: bool) -> Evidence:
+    """What a lost pod tells.
+
+    Args:
+        cache: What is known of nodes and claims.
+        pod: The pod as it is, or as it was last.
+        on_spot: Whether its tier is spot, for a node that nobody saw.
+    """
+    for look in _LOOKS:
+        if found := look(cache, pod, on_spot):
+            return found
+    return Evidence("unexplained", f"pod {_name(pod)} is gone", _spot_node(cache, pod, on_spot=on_spot))
+
+
+def _preempted(_: Cache, pod: Object, __: bool) -> Evidence | None:  # noqa: FBT001 - one signature for all looks
+    reason = condition(pod, "DisruptionTarget").get("reason", "")
+    if is_disrupted(pod) and reason in SCHEDULERS:
+        return Evidence("voluntary", f"pod {_name(pod)} made room for a pod of higher priority")
+    return None
+
+
+def _chosen(cache: Cache, pod: Object, _: bool) -> Evidence | None:  # noqa: FBT001
+    return Evidence("voluntary", seen) if (seen := choice(cache, node_of(pod))) else None
+
+
+def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
+    name = node_of(pod)
+    if not (seen := fate(cache, name)):
+        return None
+    if _spot_node(cache, pod, on_spot=on_spot):
+        return Evidence("eviction", seen)
+    return Evidence("voluntary", f"{seen}, and it is on-demand")
+
+
+def _shut_down(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
+    """GKE's spot nodes shut down by themselves and come back under the same name: only the pod says so."""
+    if pod["status"].get("reason") not in {"NodeShutdown", "Terminated"}:
+        return None
+    spot = _spot_node(cache, pod, on_spot=on_spot)
+    return Evidence("eviction" if spot else "voluntary", f"node {node_of(pod)} was shut down")
+
+
+def _disrupted(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
+    if not is_disrupted(pod):
+        return None
+    seen = f"pod {_name(pod)}: {condition(pod, 'DisruptionTarget').get('reason', 'DisruptionTarget')}"
+    node = _spot_node(cache, pod, on_spot=on_spot)
+    if node and pod["status"].get("phase") == "Succeeded":
+        # the gang hangs for ever, whoever took the pod away (control-plane.md 5 D)
+        return Evidence("eviction", f"{seen}, and it ended with exit code 0 as if its work were done")
+    return Evidence("undecided" if node else "voluntary", seen, node)
+
+
+def _failed(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
+    for each in pod["status"].get("ended", []):
+        code = each.get("exitCode", 0)
+        if each.get("reason") == OUT_OF_MEMORY:
+            return Evidence("error", f"pod {_name(pod)}: {OUT_OF_MEMORY}")
+        if code and code not in SIGNALS:
+            return Evidence("error", f"pod {_name(pod)}: exit code {code}")
+        if code and not is_leaving(pod):
+            # nobody deleted it: killed from within, or with a node that is about to show it
+            node = _spot_node(cache, pod, on_spot=on_spot)
+            return Evidence("killed", f"pod {_name(pod)}: exit code {code}, with nobody who asked for it", node)
+    return None
+
+
+_LOOKS: Final[tuple[Callable[[Cache, Object, bool], Evidence | None], ...]] = (
+    _preempted,
+    _chosen,
+    _taken,
+    _shut_down,
+    _disrupted,
+    _failed,
+)
+"""In this order; the first that has something to say."""
+
+
+def strongest(found: Iterable[Evidence]) -> Evidence | None:
+    """What decides; of equals the first."""
+    return max(found, key=lambda each: RANK[each.finding], default=None)
+
+
+def settled(finding: Finding, waited: int, *, by_counter: Cause) -> Cause:
+    """What an interruption is taken for after so many seconds.
+
+    Args:
+        finding: The strongest evidence.
+        waited: Seconds since it began.
+        by_counter: What it is where no pod told anything: by the operator's own counters, and by the tier.
+    """
+    if finding == "unexplained":
+        return by_counter if waited >= LOOK_SECONDS else "undecided"
+    if finding == "killed":
+        return "error" if waited >= LOOK_SECONDS else "undecided"
+    if finding == "undecided":
+        return "voluntary" if waited >= DRAIN_SECONDS else "undecided"
+    return finding
+
+
+def _spot_node(cache: Cache, pod: Object, *, on_spot: bool) -> str:
+    """The pod's node if it is spot; of a node that nobody saw the tier tells."""
+    name = node_of(pod)
+    node = cache.node(name) or cache.departed.node_named(name)
+    return name if (on_spot if node is None else is_spot(node)) else ""
+
+
+def _name(pod: Object) -> str:
+    return pod["metadata"]["name"]

@@ -1,0 +1,117 @@
+"""What a visit comes to, as the job's owner reads it: phase, reason, conditions."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from spotproof.controller.gang import Gang
+from spotproof.controller.kinds import Object
+from spotproof.fallback.reasons import Code, sentence
+from spotproof.fallback.record import KEPT_HISTORY, Past, RunCondition, RunPhase, TrainingRunStatus
+from spotproof.fallback.run import NEVER, Decision, Instant
+
+LAST_TIER: Final = frozenset({Code.LAST, Code.DRY, Code.DRY_ALONE})
+STALLED: Final = 5
+"""Restarts in a row without progress after which the owner is told (design, section 6)."""
+
+
+def with_condition(  # noqa: PLR0913 - a condition has as many parts
+    status: TrainingRunStatus, kind: str, *, holds: bool, reason: str, message: str, now: Instant
+) -> TrainingRunStatus:
+    """The status with a condition; its time changes only with its answer."""
+    known = next((each for each in status.conditions if each.type == kind), None)
+    value = "True" if holds else "False"
+    at = known.last_transition_time if known is not None and known.status == value else now
+    made = RunCondition(
+        type=kind,
+        status=value,
+        observed_generation=status.observed_generation,
+        last_transition_time=at,
+        reason=reason,
+        message=message[:4096],
+    )
+    kept = [each for each in status.conditions if each.type != kind]
+    place = len(kept) if known is None else list(status.conditions).index(known)
+    return status.model_copy(update={"conditions": (*kept[:place], made, *kept[place:])})
+
+
+def without(status: TrainingRunStatus, kind: str, now: Instant, reason: str) -> TrainingRunStatus:
+    """A condition that was there holds no more; one that never was is not brought up."""
+    if not any(each.type == kind for each in status.conditions):
+        return status
+    return with_condition(status, kind, holds=False, reason=reason, message="", now=now)
+
+
+def in_phase(status: TrainingRunStatus, phase: RunPhase, reason: str, message: str) -> TrainingRunStatus:
+    """The status in a phase that no clock runs in."""
+    return status.model_copy(
+        update={"phase": phase, "reason": reason, "message": message[:1024], "next_decision_time": None}
+    )
+
+
+def decided(
+    status: TrainingRunStatus, decision: Decision, gang: Gang, waits_for: str, now: Instant
+) -> TrainingRunStatus:
+    """The status after the rule has answered that the job stays where it is."""
+    waiting = status.waiting_since is not None
+    said = sentence(decision.reason)
+    status = status.model_copy(
+        update={
+            "phase": _phase(status, gang),
+            "reason": decision.reason.code.value,
+            "message": said[:1024],
+            "waiting_for": waits_for[:1024] if waiting and waits_for else None,
+            "next_decision_time": None if decision.next_at >= NEVER else decision.next_at,
+        }
+    )
+    if waiting and decision.reason.code in LAST_TIER:
+        return with_condition(status, "LastTierWaits", holds=True, reason="NoRoom", message=said, now=now)
+    return without(status, "LastTierWaits", now, "Placed")
+
+
+def _phase(status: TrainingRunStatus, gang: Gang) -> RunPhase:
+    if status.waiting_since is not None:
+        return "Waiting"
+    if status.interruption is not None and status.interruption.over is None:
+        return "Restarting"
+    return "Running" if gang.is_placed or gang.is_whole else "Pending"
+
+
+def remembering(status: TrainingRunStatus, *past: Past) -> TrainingRunStatus:
+    """The history with something more; the newest entries are kept."""
+    return status.model_copy(update={"history": (*status.history, *past)[-KEPT_HISTORY:]})
+
+
+def arrived(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
+    """The last change of place is over: how long it took belongs to it."""
+    if not status.history or status.history[-1].what not in {"Moved", "Restarted"}:
+        return status
+    *before, last = status.history
+    if last.seconds is not None:
+        return status
+    return status.model_copy(update={"history": (*before, last.model_copy(update={"seconds": max(now - last.at, 0)}))})
+
+
+def progressing(status: TrainingRunStatus, saved: int, now: Instant) -> TrainingRunStatus:
+    """Count restarts that saved nothing; at the fifth in a row the owner is told, and the job goes on."""
+    stalled = status.stalled_restarts + 1 if saved <= status.progress_seconds else 0
+    status = status.model_copy(
+        update={"stalled_restarts": stalled, "progress_seconds": max(saved, status.progress_seconds)}
+    )
+    if stalled >= STALLED:
+        message = f"{stalled} restarts in a row without a newer checkpoint"
+        return with_condition(status, "NoProgress", holds=True, reason="Stalled", message=message, now=now)
+    return without(status, "NoProgress", now, "Progressing")
+
+
+def waits_for(gang: Gang) -> str:
+    """What the pods that wait are told by the scheduler, in its own words."""
+    return next((said for said in _said(gang.waiting) if said), "")
+
+
+def _said(pods: Iterable[Object]) -> Sequence[str]:
+    return [
+        each.get("message", "")
+        for pod in pods
+        for each in pod["status"].get("conditions", [])
+        if each["type"] == "PodScheduled"
+    ]

@@ -1,0 +1,157 @@
+"""Between a TrainingRun and the rule: what the rule is told, and what its answer makes of the record."""
+
+from typing import Final
+
+from spotproof.controller.annotations import deadline_of, progress_of, work_of
+from spotproof.controller.gang import Gang
+from spotproof.controller.kinds import Object
+from spotproof.fallback import history
+from spotproof.fallback.budget import budget
+from spotproof.fallback.policy import Policy
+from spotproof.fallback.record import Move, Outlook, RunFailure, RunTier, TrainingRunStatus, parse_instant
+from spotproof.fallback.run import Failure, Instant, Observation, Phase, RunState, Sight
+
+NEAR: Final = 90
+"""Of a hundred restarts, how many took no longer than what is reckoned with."""
+
+
+def state_of(status: TrainingRunStatus, job: Object) -> RunState:
+    """The job's past, as the rule reads it. Without both annotations there is no deadline to keep."""
+    created = parse_instant(job["metadata"]["creationTimestamp"])
+    deadline, work = deadline_of(job), work_of(job)
+    both = deadline is not None and work is not None
+    return RunState(
+        created=created,
+        arrived=status.arrived or created,
+        failures=tuple(Failure(each.at, each.pool, each.kind) for each in status.failures),
+        waited=status.waited,
+        moves=status.moves,
+        done=status.done_seconds,
+        work=work if both else None,
+        deadline=deadline if both else None,
+        restart_seen=_percentile(status.restart_seconds),
+        nodes=max(status.nodes, 1),
+    )
+
+
+def _percentile(seconds: tuple[int, ...]) -> int:
+    """By nearest rank; with fewer than ten the longest."""
+    if not seconds:
+        return 0
+    ranked = sorted(seconds)
+    return ranked[max(-(-len(ranked) * NEAR // 100) - 1, 0)]
+
+
+def tier_of(status: TrainingRunStatus, pool: str) -> RunTier:
+    """What is known of a tier; nothing, where it was never looked at."""
+    return next((each for each in status.tiers if each.pool == pool), RunTier(pool=pool))
+
+
+def with_tier(status: TrainingRunStatus, tier: RunTier) -> TrainingRunStatus:
+    """The status with what is known of one tier."""
+    kept = {each.pool: each for each in status.tiers}
+    return status.model_copy(update={"tiers": tuple({**kept, tier.pool: tier}.values())})
+
+
+def sight_of(tier: RunTier) -> Sight:
+    """A tier as the rule reads it. While a probe is out it counts as just asked, so that it is not asked twice."""
+    return Sight(tier.there, tier.up, tier.down, tier.asking_since or tier.asked)
+
+
+def with_sight(status: TrainingRunStatus, pool: str, sight: Sight) -> TrainingRunStatus:
+    """The status with a new answer of a tier."""
+    update = {"there": sight.there, "up": sight.up, "down": sight.down, "asked": sight.asked}
+    return with_tier(status, tier_of(status, pool).model_copy(update=update))
+
+
+def with_no_probes(status: TrainingRunStatus) -> TrainingRunStatus:
+    """The status once all probes are withdrawn."""
+    tiers = tuple(each.model_copy(update={"asking_since": None}) for each in status.tiers)
+    return status.model_copy(update={"tiers": tiers})
+
+
+def placed(status: TrainingRunStatus, gang: Gang, now: Instant) -> TrainingRunStatus:
+    """Where the gang is now: running, being placed, or waiting, and since when."""
+    if (tier := status.tier) is None:
+        return status
+    held = len(gang.nodes)
+    status = status.model_copy(update={"nodes_held": held, "nodes": max(status.nodes, held)})
+    own = tier_of(status, tier)
+    sight = Sight(own.there, own.up, own.down, own.asked)
+    if gang.is_placed:
+        return _running(with_sight(status, tier, history.seen_up(sight, now)) if not own.there else status, now)
+    if gang.waiting:
+        since = status.waiting_since or min(gang.waiting_since or now, now)
+        if own.there or own.down is None:
+            status = with_sight(status, tier, history.seen_down(sight, now))
+        return status.model_copy(update={"waiting_since": since, "since": since})
+    return status
+
+
+def _running(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
+    if status.waiting_since is None and status.phase == "Running" and status.since is not None:
+        return status
+    since = (
+        now if status.waiting_since is not None or status.since is None or status.phase != "Running" else status.since
+    )
+    return status.model_copy(update={"waiting_since": None, "since": since, "waited": ()})
+
+
+def observation(status: TrainingRunStatus, gang: Gang, run: Object | None, now: Instant) -> Observation:
+    """The job and its tiers now.
+
+    A gang that is neither placed nor refused a place (its pods are not made yet, are gated, or were not looked at)
+    waits as of now, on a tier that has room as far as is known: no clock runs that could move it.
+    """
+    assert status.tier is not None  # noqa: S101 - for the type checker
+    sights: dict[str, Sight] = {each.pool: sight_of(each) for each in status.tiers}
+    own = sights.get(status.tier, Sight())
+    waiting = status.waiting_since is not None
+    if gang.is_placed and not waiting:
+        phase, since = Phase.RUNNING, status.since or now
+        sights[status.tier] = own._replace(there=True, up=now)
+    elif waiting:
+        phase, since = Phase.WAITING, status.waiting_since or now
+        sights[status.tier] = own._replace(there=False, down=now)
+    else:
+        phase, since = Phase.WAITING, now
+        sights[status.tier] = own._replace(there=True)
+    progress = None if run is None else progress_of(run)
+    return Observation(status.tier, phase, since, sights, status.nodes_held if waiting else 0, progress)
+
+
+def moved(status: TrainingRunStatus, policy: Policy, job: Object, move: Move, now: Instant) -> TrainingRunStatus:
+    """The record after a change of tier; counts start afresh where the price is another."""
+    after = move.to
+    state = history.moved(policy, state_of(status, job), before=move.from_, after=after, now=now)
+    return status.model_copy(
+        update={
+            "tier": after,
+            "arrived": state.arrived,
+            "failures": tuple(RunFailure(at=each.at, pool=each.pool, kind=each.kind) for each in state.failures),
+            "waited": state.waited,
+            "moves": state.moves[-64:],
+        }
+    )
+
+
+def saved(status: TrainingRunStatus, policy: Policy, job: Object, seen: Observation, now: Instant) -> TrainingRunStatus:
+    """The record after a running attempt has ended: what it is taken to have saved."""
+    if seen.phase is not Phase.RUNNING:
+        return status
+    state = history.interrupted(policy, state_of(status, job), seen, now, None)
+    return status.model_copy(update={"done_seconds": state.done})
+
+
+def outlook(policy: Policy, state: RunState, seen: Observation, now: Instant) -> Outlook | None:
+    """How the deadline looks; None for a job that has none, or a policy that keeps none."""
+    found = None if policy.mode == "off" else budget(policy, state, seen, now)
+    if found is None or state.deadline is None or state.work is None:
+        return None
+    return Outlook(
+        at=state.deadline,
+        work_seconds=state.work,
+        done_seconds=max(state.work - found.work, 0),
+        spare_seconds=found.left - found.work - found.debt,
+        progress="assumed" if seen.progress is None else "reported",
+    )

@@ -1,0 +1,69 @@
+"""What is gone from the cluster and has yet to be understood: how a pod ended, and what kind of node it was on.
+
+An evicted Ray worker is deleted 0.2 s after it has failed, and a node is gone before its last pod is. Bounded, because
+what nobody asks for within minutes is not asked for at all; a new process begins with nothing, and goes by what the
+TrainingRun remembers.
+"""
+
+from collections import OrderedDict
+from typing import Final
+
+from spotproof.controller.kinds import Object
+from spotproof.vocabulary import POOL_LABEL
+
+MOST_NODES: Final = 5_000
+MOST_PODS: Final = 512
+"""Of one job."""
+
+
+class Departed:
+    """Nodes by name and pods by job, the newest of each; guarded by the lock of the cache that fills it."""
+
+    def __init__(self) -> None:
+        self._nodes: OrderedDict[str, Object] = OrderedDict()
+        self._pods: dict[object, OrderedDict[str, Object]] = {}
+        self._refused: dict[str, str] = {}
+
+    def node(self, node: Object) -> None:
+        """A node is gone; as it was last."""
+        self._nodes[node["metadata"]["name"]] = node
+        while len(self._nodes) > MOST_NODES:
+            self._nodes.popitem(last=False)
+
+    def pod(self, key: object, pod: Object) -> None:
+        """A pod of a job is gone; as it was last."""
+        pods = self._pods.setdefault(key, OrderedDict())
+        pods[pod["metadata"]["uid"]] = pod
+        while len(pods) > MOST_PODS:
+            pods.popitem(last=False)
+
+    def claim(self, claim: Object) -> None:
+        """A NodeClaim is gone; one that was never launched says that its pool had no room."""
+        launched = any(
+            each["type"] == "Launched" and each.get("status") == "True" for each in claim["status"]["conditions"]
+        )
+        pool = claim["metadata"].get("labels", {}).get(POOL_LABEL)
+        if pool and not launched:
+            self._refused[pool] = claim["metadata"].get("creationTimestamp", "")
+
+    def refused_at(self, pool: str) -> str:
+        """When the newest NodeClaim of the pool was made that came to nothing; RFC 3339, empty where none was seen."""
+        return self._refused.get(pool, "")
+
+    def node_named(self, name: str) -> Object | None:
+        """A node that is gone."""
+        return self._nodes.get(name)
+
+    def pods_of(self, key: object) -> list[Object]:
+        """Pods of a job that are gone and have not been forgotten."""
+        return list(self._pods[key].values()) if key in self._pods else []
+
+    def forget(self, key: object, uids: set[str] | None = None) -> None:
+        """These pods of a job are accounted for; all of them without `uids`."""
+        if uids is None:
+            self._pods.pop(key, None)
+        elif key in self._pods:
+            for uid in uids:
+                self._pods[key].pop(uid, None)
+            if not self._pods[key]:
+                del self._pods[key]

@@ -1,0 +1,69 @@
+"""How a move ends: done, or taken out of the controller's hands."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from spotproof.controller import concluding, deciding
+from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
+from spotproof.controller.visit import past
+from spotproof.fallback.policy import policy_of
+from spotproof.fallback.record import Past, TrainingRunStatus
+
+
+def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
+    """The job is on its tier, as far as the controller can do anything for it; its gang is still to be placed."""
+    case, move = here.case, here.move
+    status = deciding.moved(status, policy_of(here.policy), case.job, move, case.second)
+    status = status.model_copy(
+        update={
+            "attempt": status.attempt + 1,
+            "since": None,
+            "waiting_since": None,
+            "waiting_for": None,
+            "interruption": None,
+            "nodes_held": 0,
+        }
+    )
+    case.cache.departed.forget(case.key)
+    case.memory.accounted.clear()
+    entry = past(move)
+    case.tell(entry.what, message=move.message, tier=move.to)
+    status = concluding.remembering(status, entry)
+    return concluding.in_phase(status, "Pending", move.reason, f"{move.message}; being placed on {move.to}")
+
+
+def _foreign_suspend(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
+    """Somebody else has suspended the job: theirs to resume, and the move is off."""
+    message = f"suspended by somebody else before it was moved to {here.move.to}: taken up again when they resume it"
+    return concluding.in_phase(status, "Suspended", "SuspendedElsewhere", message)
+
+
+def _foreign_resume(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
+    """Somebody else has resumed the job in the middle of a move: it is theirs from now on."""
+    case = here.case
+    message = (
+        f"resumed by somebody else while it was being moved to {here.move.to}: left alone from now on; "
+        "set the label spotproof.dev/manual=true and remove it again to have it managed"
+    )
+    if annotation(case.job) is not None:
+        case.patched([UNMARKING])
+    case.tell("HandedBack", message=message)
+    entry = Past(at=case.second, what="HandedBack", reason="ForeignWriter", message=message)
+    status = concluding.remembering(status, entry)
+    status = concluding.with_condition(
+        status, "HandedBack", holds=True, reason="ForeignWriter", message=message, now=case.second
+    )
+    return concluding.in_phase(status, "HandedBack", "ForeignWriter", message)
+
+
+ENDINGS: Final[Mapping[Ended, Callable[[Moving, TrainingRunStatus], TrainingRunStatus]]] = {
+    "done": _done,
+    "foreign-suspend": _foreign_suspend,
+    "foreign-resume": _foreign_resume,
+}
+"""`over` is not here: what is over is looked at as such."""
+
+
+def end(here: Moving, status: TrainingRunStatus, ended: Ended) -> TrainingRunStatus:
+    """The record once a move has ended."""
+    return ENDINGS[ended](here, status.model_copy(update={"move": None}))

@@ -1,0 +1,277 @@
+"""Counting: what of a job's losses is one interruption, what caused it, and what it is charged for.
+
+An interruption begins with the first pod lost and ends when the gang is whole, however many pods and restarts it takes.
+Each counts once, whatever is delivered twice, late or never: what has been accounted for stands in the TrainingRun, the
+operator's counters as far as they have been accounted for beside it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple
+
+from spotproof.controller.causes import Evidence, settled, strongest
+from spotproof.controller.gang import Gang
+from spotproof.controller.jobs.contract import JobState
+from spotproof.fallback.record import (
+    KEPT_FAILURES,
+    KEPT_RESTARTS,
+    Cause,
+    Counted,
+    Interruption,
+    RunFailure,
+    RunTier,
+    TrainingRunStatus,
+)
+from spotproof.fallback.run import Instant
+
+CHARGED: Final = ("eviction", "error")
+
+
+class Loss(NamedTuple):
+    """A pod that was lost, when, of which attempt, and what it tells."""
+
+    uid: str
+    attempt: str
+    evidence: Evidence
+
+
+class Facts(NamedTuple):
+    """What is seen of a job at one moment.
+
+    `losses` are those that are not accounted for. `spot` is whether the job's tier can be reclaimed, `fates` what
+    became of spot nodes that an open interruption names.
+    """
+
+    now: Instant
+    pool: str
+    spot: bool
+    state: JobState
+    gang: Gang
+    losses: Sequence[Loss] = ()
+    fates: Sequence[str] = ()
+
+
+def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    """The status with everything that was lost accounted for."""
+    status = _settle(status, facts)
+    if status.interruption is None or status.interruption.over is not None:
+        status = _begin(status, facts)
+    elif later := _later_errors(status.interruption, facts):
+        status = _again(status, facts, later)
+    if status.interruption is not None and status.interruption.over is None:
+        status = _settle(_with_evidence(status, facts), facts)
+        if facts.gang.is_whole:
+            status = _end(status, facts)
+    elif facts.gang.is_whole and status.counted.whole_since is None:
+        status = status.model_copy(update={"counted": _counted(facts)})
+    return status
+
+
+def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    counted, gang, state = status.counted, facts.gang, facts.state
+    ended = max(state.restarts - counted.restarts, 0)
+    if missed := ended if gang.is_whole and not facts.losses else ended - 1:
+        status = _missed(status, facts, missed) if missed > 0 else status
+    lost = facts.losses or ended or (counted.whole_since is not None and gang.is_missing_pods)
+    if not lost or (gang.is_whole and not facts.losses):
+        return _counters_taken(status, facts) if gang.is_whole and ended else status
+    decided = status
+    if status.interruption is not None:
+        # its evidence did not come, and the next one is here
+        decided = _close(_charge(status, "voluntary" if status.interruption.cause == "undecided" else None))
+    taken = max(ended - 1, 0)
+    return decided.model_copy(
+        update={
+            "interruption": Interruption(
+                attempt=min((loss.attempt for loss in facts.losses), default=counted.attempt) or state.attempt,
+                pool=facts.pool,
+                restarts=counted.restarts + taken + 1,
+                errors=counted.errors + taken + 1,
+                since=facts.now,
+                cause="undecided",
+                evidence="",
+            ),
+            "counted": counted.model_copy(update={"whole_since": None}),
+        }
+    )
+
+
+def _with_evidence(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    """The cause as everything seen so far has it; what was seen before is not forgotten."""
+    interruption = status.interruption
+    assert interruption is not None  # noqa: S101 - for the type checker
+    found = [loss.evidence for loss in facts.losses]
+    nodes = {*interruption.nodes, *(each.node for each in found if each.node)}
+    if gone := next(iter(facts.fates), None):
+        found.append(Evidence("eviction", gone))
+    best = strongest(found)
+    by_counter = _by_counter(interruption, facts, seen=bool(found or interruption.evidence))
+    waited = facts.now - interruption.since
+    said = interruption.evidence
+    cause = interruption.cause
+    if best is not None:
+        new = settled(best.finding, waited, by_counter=by_counter)
+        if _weight(new) > _weight(cause) or (not said and new == cause):
+            cause, said = new, best.seen
+    elif not said and cause == "undecided":
+        cause = settled("unexplained", waited, by_counter=by_counter)
+        said = "nothing was seen of it but the operator's count" if cause != "undecided" else ""
+    changed = interruption.model_copy(update={"evidence": said[:1024], "nodes": tuple(sorted(nodes))[:64]})
+    return _charge(status.model_copy(update={"interruption": changed}), cause)
+
+
+def _weight(cause: Cause) -> int:
+    return ("undecided", "error", "voluntary", "eviction").index(cause)
+
+
+def _by_counter(interruption: Interruption, facts: Facts, *, seen: bool) -> Cause:
+    """What an interruption is that no pod explains: what the operator calls an error is one.
+
+    Pods that were only deleted were deleted by somebody; of those that nobody saw the tier tells.
+    """
+    if facts.state.errors >= interruption.errors:
+        return "error"
+    if seen:
+        return "voluntary"
+    return "eviction" if facts.spot else "voluntary"
+
+
+def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    """Decide what has waited for its evidence long enough, or has got it."""
+    interruption = status.interruption
+    if interruption is None:
+        return status
+    cause = interruption.cause
+    if cause != "eviction" and facts.fates:
+        cause = "eviction"
+        interruption = interruption.model_copy(update={"evidence": facts.fates[0][:1024]})
+        status = status.model_copy(update={"interruption": interruption})
+    elif cause == "undecided" and interruption.evidence:
+        disrupted = "DisruptionTarget" in interruption.evidence or interruption.nodes
+        cause = settled(
+            "undecided" if disrupted else "unexplained", facts.now - interruption.since, by_counter="voluntary"
+        )
+    status = _charge(status, cause)
+    if interruption.over is not None and cause != "undecided":
+        return _close(status)
+    return status
+
+
+def _later_errors(interruption: Interruption, facts: Facts) -> int:
+    """Errors of attempts that followed the one that was lost, before the gang was whole: errors of their own."""
+    state = facts.state
+    counted = min(state.errors - interruption.errors, state.restarts - interruption.restarts)
+    own = [loss for loss in facts.losses if _is_later(loss.attempt, interruption.attempt)]
+    best = strongest(loss.evidence for loss in own)
+    seen = best is not None and best.finding == "error"
+    return max(counted, int(seen), 0)
+
+
+def _is_later(attempt: str, than: str) -> bool:
+    return attempt.isdigit() and than.isdigit() and int(attempt) > int(than)
+
+
+def _again(status: TrainingRunStatus, facts: Facts, errors: int) -> TrainingRunStatus:
+    """The attempt that was to recover failed by itself: that is another interruption, and another error."""
+    interruption = status.interruption
+    assert interruption is not None  # noqa: S101 - for the type checker
+    status = _charge(status, "voluntary" if interruption.cause == "undecided" else None)
+    for _ in range(errors - 1):
+        status = _past(status, facts, "error", facts.pool)
+    later = [loss for loss in facts.losses if _is_later(loss.attempt, interruption.attempt)]
+    attempt = max((loss.attempt for loss in later), key=int, default=facts.state.attempt)
+    ended = int(attempt) + 1 if attempt.isdigit() and later else facts.state.restarts
+    counted = facts.state.restarts >= ended
+    fresh = Interruption(
+        attempt=attempt,
+        pool=facts.pool,
+        restarts=max(ended, facts.state.restarts),
+        errors=facts.state.errors + (0 if counted else 1),
+        since=facts.now,
+        cause="undecided",
+        evidence="",
+    )
+    return _charge(_close(status).model_copy(update={"interruption": fresh}), "error")
+
+
+def _missed(status: TrainingRunStatus, facts: Facts, count: int) -> TrainingRunStatus:
+    """Interruptions that nobody saw: the operator's counters are all there is."""
+    errors = min(max(facts.state.errors - status.counted.errors, 0), count)
+    for _ in range(errors):
+        status = _past(status, facts, "error", facts.pool)
+    for _ in range(count - errors):
+        status = _past(status, facts, "eviction" if facts.spot else "voluntary", facts.pool)
+    return status
+
+
+def _past(status: TrainingRunStatus, facts: Facts, cause: Cause, pool: str) -> TrainingRunStatus:
+    at = min([facts.now, *(each.at - 1 for each in status.failures if each.at <= facts.now)])
+    return _counting(status, at, pool, before="undecided", after=cause)
+
+
+def _counters_taken(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    return status.model_copy(update={"counted": _counted(facts)})
+
+
+def _counted(facts: Facts) -> Counted:
+    state = facts.state
+    return Counted(attempt=state.attempt, restarts=state.restarts, errors=state.errors, whole_since=facts.now)
+
+
+def _end(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    """The gang is whole again; what is not decided yet stays until it is."""
+    interruption = status.interruption
+    assert interruption is not None  # noqa: S101 - for the type checker
+    took = max(facts.now - interruption.since, 0)
+    ended = status.model_copy(
+        update={
+            "counted": _counted(facts),
+            "attempt": status.attempt + 1,
+            "restart_seconds": (*status.restart_seconds, took)[-KEPT_RESTARTS:],
+            "interruption": interruption.model_copy(update={"over": facts.now}),
+        }
+    )
+    return _close(ended) if interruption.cause != "undecided" else ended
+
+
+def _close(status: TrainingRunStatus) -> TrainingRunStatus:
+    return status.model_copy(update={"interruption": None})
+
+
+def _charge(status: TrainingRunStatus, cause: Cause | None) -> TrainingRunStatus:
+    """Write what the open interruption is taken for, and count it so; None leaves it as it is."""
+    interruption = status.interruption
+    if interruption is None or cause is None or cause == interruption.cause:
+        return status
+    counting = _counting(status, interruption.since, interruption.pool, before=interruption.cause, after=cause)
+    return counting.model_copy(update={"interruption": interruption.model_copy(update={"cause": cause})})
+
+
+def _counting(status: TrainingRunStatus, at: Instant, pool: str, *, before: Cause, after: Cause) -> TrainingRunStatus:
+    failures = [each for each in status.failures if before not in CHARGED or (each.at, each.pool) != (at, pool)]
+    if after in CHARGED:
+        kind: Literal["eviction", "error"] = "eviction" if after == "eviction" else "error"
+        failures.append(RunFailure(at=at, pool=pool, kind=kind))
+    failures.sort(key=lambda each: each.at)
+    evictions = (after == "eviction") - (before == "eviction")
+    errors = (after == "error") - (before == "error")
+    return status.model_copy(
+        update={
+            "failures": tuple(failures[-KEPT_FAILURES:]),
+            "evictions": max(status.evictions + evictions, 0),
+            "errors": max(status.errors + errors, 0),
+            "tiers": tuple(_on_tier(status.tiers, pool, evictions, errors)),
+        }
+    )
+
+
+def _on_tier(tiers: Iterable[RunTier], pool: str, evictions: int, errors: int) -> Iterable[RunTier]:
+    found = False
+    for each in tiers:
+        if each.pool == pool:
+            found = True
+            counts = {"evictions": max(each.evictions + evictions, 0), "errors": max(each.errors + errors, 0)}
+            yield each.model_copy(update=counts)
+        else:
+            yield each
+    if not found:
+        yield RunTier(pool=pool, evictions=max(evictions, 0), errors=max(errors, 0))

@@ -1,0 +1,72 @@
+"""What the controller needs to know of an operator's kind of job. Another kind costs a file and a line in the table."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from spotproof.controller.api import Api
+from spotproof.controller.kinds import Kind, Object
+from spotproof.fallback.record import Counted, Move
+
+
+class JobState(NamedTuple):
+    """Where a job is, in words that both operators share.
+
+    `attempt` is what tells the pods of one attempt from another's. `restarts` are attempts that have ended, `errors`
+    those of them that the operator holds against the job's own limit. `retrying`: the next attempt is about to be made
+    from the spec as it is now. `can_suspend`: the operator would heed `suspend` at this moment.
+    """
+
+    attempt: str
+    restarts: int = 0
+    errors: int = 0
+    suspended: bool = False
+    retrying: bool = False
+    can_suspend: bool = True
+    over: Literal["Succeeded", "Failed"] | None = None
+    message: str = ""
+
+
+class JobKind(Protocol):
+    """One operator's kind of job. Nothing here decides; `act` parts do one idempotent thing."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of object."""
+        ...
+
+    @property
+    def replaces_alone(self) -> bool:
+        """Whether the operator makes a lost pod again, by itself and whatever its exit code, within an attempt."""
+        ...
+
+    def state(self, job: Object) -> JobState:
+        """Where the job is, from its spec and status alone."""
+        ...
+
+    def attempt_of(self, pod: Object) -> str:
+        """The attempt a pod belongs to."""
+        ...
+
+    def size(self, job: Object) -> int:
+        """Pods of the whole gang, submitters not counted."""
+        ...
+
+    def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:
+        """Pods of the job that are there now, asked of the API server: a new attempt may not begin while one is."""
+        ...
+
+    def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:
+        """Whether the operator has done what `suspend` asks for, as far as its own objects tell."""
+        ...
+
+    def old_children(self, children: Iterable[Object]) -> Sequence[Object]:
+        """What is made anew from the changed templates, and must go before the job is resumed."""
+        ...
+
+    def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:
+        """Whether all of that has been made anew."""
+        ...
+
+    def baseline(self, job: Object) -> Counted:
+        """The operator's counters as they are before the next attempt."""
+        ...

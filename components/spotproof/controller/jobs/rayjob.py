@@ -1,0 +1,83 @@
+"""RayJobs: any change of the spec is taken up by the next Ray cluster, which has another name."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from spotproof.controller.api import Api
+from spotproof.controller.jobs.contract import JobState
+from spotproof.controller.kinds import POD, RAY_CLUSTER_NAME, RAYJOB, Kind, Object
+from spotproof.controller.templates import SUBMITTER, templates
+from spotproof.fallback.record import Counted, Move
+
+STATUS: Final = "jobDeploymentStatus"
+SUSPENDED: Final = "Suspended"
+SUSPENDABLE: Final = frozenset({"Initializing", "Running"})
+"""KubeRay heeds `suspend` in these alone (rayjob_controller.go, v1.6.2 and v1.7.0)."""
+SUBMITTER_LABEL: Final = "batch.kubernetes.io/job-name"
+DEAD_END: Final = "ValidationFailed"
+
+
+class RayJobKind:
+    """KubeRay 1.2 and newer (ray.io/v1)."""
+
+    @property
+    def kind(self) -> Kind:
+        """`RayJob`."""
+        return RAYJOB
+
+    @property
+    def replaces_alone(self) -> bool:
+        """Yes: KubeRay makes a worker again that has failed or succeeded."""
+        return True
+
+    def state(self, job: Object) -> JobState:
+        """`status.failed` counts attempts whose program failed; a lost worker is in no counter."""
+        status = job.get("status", {})
+        word = status.get(STATUS, "")
+        failed = int(status.get("failed", 0))
+        over = "Succeeded" if word == "Complete" and status.get("jobStatus") == "SUCCEEDED" else None
+        if word in {"Failed", DEAD_END} or (word == "Complete" and over is None):
+            over = "Failed"
+        return JobState(
+            attempt=status.get("rayClusterName", ""),
+            restarts=failed,
+            errors=failed,
+            suspended=bool(job["spec"].get("suspend")),
+            retrying=word == "Retrying",
+            can_suspend=word in SUSPENDABLE,
+            over=over,
+            message=status.get("message", "") or status.get("reason", ""),
+        )
+
+    def attempt_of(self, pod: Object) -> str:
+        """The name of its Ray cluster."""
+        return pod["metadata"].get("labels", {}).get(RAY_CLUSTER_NAME, "")
+
+    def size(self, job: Object) -> int:
+        """The head and all workers."""
+        return sum(each.pods for each in templates(job) if each.role != SUBMITTER)
+
+    def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:
+        """Pods of the old cluster, which is `Suspended` before they are gone, and of the submitter."""
+        meta = job["metadata"]
+        found = api.list(*POD, meta["namespace"], labels=f"{SUBMITTER_LABEL}={meta['name']}")
+        for cluster in {move.cluster, self.state(job).attempt} - {None, ""}:
+            found = [*found, *api.list(*POD, meta["namespace"], labels=f"{RAY_CLUSTER_NAME}={cluster}")]
+        return found
+
+    def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
+        """KubeRay says so once the cluster's object is gone."""
+        return job.get("status", {}).get(STATUS) == SUSPENDED
+
+    def old_children(self, children: Iterable[Object]) -> Sequence[Object]:  # noqa: ARG002 - the contract's
+        """None: the next cluster is made from the spec."""
+        return []
+
+    def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's
+        """Nothing has to be."""
+        return True
+
+    def baseline(self, job: Object) -> Counted:
+        """The next attempt's cluster has no name yet."""
+        state = self.state(job)
+        return Counted(attempt="", restarts=state.restarts, errors=state.errors)

@@ -1,0 +1,61 @@
+"""Half-placed gangs: a job that holds some nodes and cannot get the rest gives them back, and tries again later.
+
+Two jobs that hold half of a pool each would wait for each other for ever. The oldest of a tier keeps what it has while
+a younger one can give; a job that is alone gives back too, because idle nodes are billed. Who gave back comes again
+after a while that no other job shares, and after those that are older.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from spotproof.controller.kinds import RUN, Object
+from spotproof.controller.writing import read_status
+from spotproof.fallback.record import TrainingRunStatus
+from spotproof.fallback.run import NEVER, Action, Decision, Instant
+from spotproof.fallback.view import ANSWER
+
+if TYPE_CHECKING:
+    from spotproof.controller.visit import Visit
+
+__all__ = ["ANSWER", "due", "resume_at"]
+
+LEAST: Final = 0.5
+"""Of pendingTimeout: how soon a job comes again at the earliest; twice as much and jitter at the latest."""
+
+
+def due(here: "Visit", status: TrainingRunStatus) -> float | None:
+    """When a half-placed job is to give back; None where it is none."""
+    tier = here.tiers.get(status.tier or "")
+    if tier is None or status.waiting_since is None or not status.nodes_held:
+        return None
+    return float(status.waiting_since) + tier.pending_timeout.total_seconds()
+
+
+def resume_at(here: "Visit", status: TrainingRunStatus, decision: Decision) -> Instant | None:
+    """When the job is to come again, if it gives its nodes back now; None if it keeps them."""
+    at = due(here, status)
+    if at is None or here.now < at or decision.action is not Action.WAIT or _is_the_oldest_of_several(here, status):
+        return None
+    tier = here.tiers[status.tier or ""]
+    pause = int(tier.pending_timeout.total_seconds() * (LEAST + here.jitter)) + 1
+    wanted = here.second + pause
+    return wanted if decision.next_at >= NEVER else max(min(wanted, decision.next_at), here.second + 1)
+
+
+def _is_the_oldest_of_several(here: "Visit", status: TrainingRunStatus) -> bool:
+    others = [run for run in here.cache.all(RUN) if _is_half_placed(run, status.tier) and not _is_same(run, here.run)]
+    return bool(others) and all(_age(here.run) < _age(other) for other in others)
+
+
+def _is_half_placed(run: Object, pool: str | None) -> bool:
+    status = run.get("status", {})
+    if status.get("tier") != pool or status.get("phase") != "Waiting":
+        return False
+    return bool(read_status(run).nodes_held)
+
+
+def _is_same(one: Object, other: Object) -> bool:
+    return one["metadata"]["uid"] == other["metadata"]["uid"]
+
+
+def _age(run: Object) -> tuple[str, str]:
+    return run["metadata"]["creationTimestamp"], run["metadata"]["uid"]

@@ -1,0 +1,247 @@
+"""One job, looked at from its beginning: whose it is at the moment, what is under way, and what is next.
+
+Level-triggered: nothing here asks what has just happened, only how things are. What has to be remembered stands in the
+TrainingRun before anything is done about it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from spotproof.controller import asking, concluding, deciding, standing
+from spotproof.controller.api import Api
+from spotproof.controller.cache import MANAGED, Cache, Key
+from spotproof.controller.case import Case
+from spotproof.controller.endings import end
+from spotproof.controller.gang import gang, is_leaving
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.kinds import POD, RUN, Object, project_pod
+from spotproof.controller.memory import Memory
+from spotproof.controller.moving import UNMARKING, Moving, advance, annotation, suspending
+from spotproof.controller.preflight import Finding
+from spotproof.controller.recovery import recover
+from spotproof.controller.templates import moving
+from spotproof.controller.visit import Outcome, Visit, visit
+from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
+from spotproof.fallback.record import Move, TrainingRunStatus
+from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.kube.client import Refused
+
+GONE: Final = frozenset({404, 409})
+AGAIN_SECONDS: Final = 2.0
+"""After something was asked for that the watches have yet to show."""
+STEPS_AT_ONCE: Final = 6
+"""Of a move: as many as can follow one another without anybody else."""
+FAILED_MARK: Final = "failed"
+"""In place of a move's id on a job that the controller has ended."""
+
+
+class Reconciler:
+    """Looks at one job at a time. Called for one key by one thread at a time."""
+
+    def __init__(self, api: Api, cache: Cache, *, clock: Callable[[], float], jitter: Callable[[], float]) -> None:
+        """Prepare.
+
+        Args:
+            api: The API server.
+            cache: What the watches deliver.
+            clock: Seconds since 1970.
+            jitter: A number from 0 to 1, another one each time.
+        """
+        self._api, self._cache, self._clock, self._jitter = api, cache, clock, jitter
+        self._memories: dict[Key, Memory] = {}
+
+    def reconcile(self, key: Key) -> float | None:
+        """Look at a job, and do what is to be done next.
+
+        Returns:
+            When to look again although nothing has happened, in seconds since 1970; None: only on news.
+
+        Raises:
+            Refused: the API server did not take something; the job is to be looked at again, later.
+            Unreachable: it did not answer.
+        """
+        job = self._cache.job(key)
+        if job is None or is_leaving(job):
+            return self._leave(key)
+        run = self._cache.run(key)
+        if run is not None and run["spec"]["job"]["uid"] != job["metadata"]["uid"]:
+            return self._clear_the_way(key, job, run)
+        if run is None:
+            run = create_run(self._api, self._cache, job)
+        elif run["spec"]["policy"] != spec_of(job).policy:
+            run = write_policy(self._api, self._cache, run, spec_of(job).policy)
+        return _look(self._case(key, job, run))
+
+    def _case(self, key: Key, job: Object, run: Object) -> Case:
+        memory = self._memories.get(key)
+        if memory is None or memory.uid != job["metadata"]["uid"]:
+            memory = self._memories[key] = Memory(job["metadata"]["uid"])
+        kind = JOBS[key.kind]
+        return Case(self._api, self._cache, key, kind, job, run, memory, self._clock(), self._jitter())
+
+    def _leave(self, key: Key) -> None:
+        """The job is gone: so are its probes. Its TrainingRun goes with it."""
+        self._memories.pop(key, None)
+        self._cache.departed.forget(key)
+        asking.withdraw_all(self._api, self._cache, key)
+
+    def _clear_the_way(self, key: Key, job: Object, run: Object) -> float | None:
+        """The TrainingRun of the job's name is another's: of one that is gone, or of one of another kind."""
+        meta, of = run["metadata"], run["spec"]["job"]
+        other = self._cache.job(Key(of["kind"], key.namespace, of["name"])) if of["kind"] in MANAGED else None
+        if other is not None and other["metadata"]["uid"] == of["uid"]:
+            said = f"a {of['kind']} of the same name has the TrainingRun {meta['name']}"
+            remedy = "Give one of the two another name"
+            self._case(key, job, run).tell_once("Refused", "NameTaken", message=said, remedy=remedy)
+            return None
+        try:
+            self._api.delete(*RUN, meta["name"], meta["namespace"], uid=meta["uid"])
+        except Refused as refused:
+            if refused.status not in GONE:
+                raise
+        return self._clock() + AGAIN_SECONDS
+
+
+def _look(case: Case) -> float | None:
+    """Whose the job is, in this order: nobody's any more, its owner's, an operation's of ours, somebody's, ours."""
+    status = read_status(case.run)
+    if case.state.over:
+        return _over(case, status)
+    if why := standing.frozen(case):
+        case.written(standing.freeze(case, status, *why))
+        return None
+    if status.phase == "Failed":
+        return _failed(case, status)
+    policy = standing.policy_of_job(case)
+    if isinstance(policy, Finding):
+        case.written(standing.refuse(case, status, (policy,)))
+        return None
+    status = standing.adopt(case, standing.thaw(case, status), policy)
+    if status.move is not None:
+        return _move(case, status, policy)
+    return _manage(case, status, policy)
+
+
+def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
+    if status.phase == "HandedBack":
+        return None
+    if case.state.suspended:
+        case.written(standing.leave_suspended(status))
+        return None
+    if found := standing.findings(case, policy):
+        case.written(standing.refuse(case, status, found))
+        return None
+    return _visit(case, standing.accept(case, status, policy), policy)
+
+
+def _over(case: Case, status: TrainingRunStatus) -> None:
+    """The job is over: nothing of ours is left behind, and its record stays as it was."""
+    asking.withdraw_all(case.api, case.cache, case.key)
+    if annotation(case.job) is not None:
+        case.patched([UNMARKING])
+    state = case.state
+    if state.over is not None and status.phase != state.over:
+        message = state.message or ("the job has done its work" if state.over == "Succeeded" else "the job has failed")
+        none = {"move": None, "interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
+        ended = deciding.with_no_probes(status).model_copy(update=none)
+        case.written(concluding.in_phase(ended, state.over, state.over, message))
+    case.cache.departed.forget(case.key)
+
+
+def _failed(case: Case, status: TrainingRunStatus) -> float | None:
+    """A job that failed too often by itself is suspended; who resumes it has it managed again."""
+    if annotation(case.job) == FAILED_MARK:
+        if case.state.suspended:
+            return None
+        case = case.patched([UNMARKING])
+        counted = status.model_copy(update={"counted": case.kind.baseline(case.job), "since": None})
+        case.written(concluding.in_phase(counted, "Pending", "Resumed", "resumed after it had failed too often"))
+        return case.now + AGAIN_SECONDS
+    if case.state.suspended:
+        return None
+    if not case.state.can_suspend:
+        return case.now + AGAIN_SECONDS
+    case.patched(suspending(case.job, FAILED_MARK))
+    case.tell("Failed", message=status.message)
+    return None
+
+
+def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
+    here = _visiting(case, status, policy)
+    if gone := recover(case.api, case.cache, here.gang, case.now):
+        for node in gone:
+            case.tell_once("NodeGone", node, node=node)
+        here = _visiting(case, status, policy)
+    outcome = visit(here, status)
+    new = outcome.status
+    case = case.written(new)
+    _tell(case, status, new)
+    for pool, since, keep in outcome.withdraw:
+        asking.withdraw(case.api, case.cache, case.key, pool, since, keep_nodes=keep)
+    if new.move is not None:
+        case.tell("Moving", message=new.move.message, tier=new.move.to)
+        return _move(case, new, policy)
+    _ask(here, outcome)
+    return _failed(case, new) if new.phase == "Failed" else outcome.look_at
+
+
+def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Visit:
+    tier = next((each for each in policy.tiers if each.pool == status.tier), None)
+    pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
+    fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
+    return Visit(**fields, gang=gang(case.kind, case.job, pods, gone, tier), policy=policy)
+
+
+def _ask(here: Visit, outcome: Outcome) -> None:
+    """Send the probes out; so are those that a process before this one had only written down."""
+    templates = moving(here.job, here.policy)
+    count = sum(each.pods for each in templates) if here.policy.probe.nodes == "all" else 1
+    for each in outcome.status.tiers:
+        if each.asking_since is None or each.pool not in here.tiers:
+            continue
+        if not asking.probes_of(here.cache, here.key, each.pool):
+            for made in asking.ask(here.api, here.key, here.job, here.tiers[each.pool], templates, nodes=count):
+                here.cache.put(POD, project_pod(made))
+
+
+def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> None:
+    """What was counted."""
+    said = after.interruption or before.interruption
+    evidence = "" if said is None else said.evidence
+    if after.evictions > before.evictions:
+        case.tell("Evicted", message=evidence, tier=after.tier, count=after.evictions)
+    if after.errors > before.errors:
+        case.tell("Error", message=evidence, tier=after.tier, count=after.errors)
+
+
+def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
+    """Carry a move on as far as it goes now; each step is written before it is begun."""
+    for _ in range(STEPS_AT_ONCE):
+        live = case.read_again()
+        if live is None:
+            return case.now + AGAIN_SECONDS
+        case, move = live, status.move
+        if move is None:
+            break
+        here = Moving(case, policy, move)
+        step = advance(here)
+        if step.ended == "over":
+            return _over(case, status)
+        if step.ended is not None:
+            case = here.case.read_again() or case
+            case.written(end(replace(here, case=case), status, step.ended))
+            return case.now + AGAIN_SECONDS
+        if step.update is None:
+            return step.look_at
+        status = _stepped(case, status, move.model_copy(update=dict(step.update)), baseline=step.baseline)
+        case = case.written(status)
+    return case.now + AGAIN_SECONDS
+
+
+def _stepped(case: Case, status: TrainingRunStatus, move: Move, *, baseline: bool) -> TrainingRunStatus:
+    counted = {"counted": case.kind.baseline(case.job)} if baseline else {}
+    status = status.model_copy(update={"move": move, **counted})
+    if move.step == "Resuming" and move.resume_at is not None:
+        return concluding.in_phase(status, "Parked", move.reason, move.message)
+    return status

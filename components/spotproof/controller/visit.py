@@ -1,0 +1,239 @@
+"""One visit to a job that is under way: see what was lost, count it, ask the rule, and begin what it says."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spotproof.controller import asking, concluding, deciding, parking
+from spotproof.controller.annotations import backoff_limit_of
+from spotproof.controller.case import Case
+from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, evidence, fate
+from spotproof.controller.gang import Gang, condition, has_ended, is_disrupted, is_leaving
+from spotproof.controller.interruptions import Facts, Loss, account
+from spotproof.controller.kinds import Object
+from spotproof.fallback import history
+from spotproof.fallback.decide import decide
+from spotproof.fallback.policy import policy_of
+from spotproof.fallback.reasons import sentence
+from spotproof.fallback.record import Move, Past, TrainingRunStatus, parse_instant
+from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
+from spotproof.fallback.run import NEVER, Action, Decision, Instant, Observation, Phase, Sight
+from spotproof.vocabulary import SPOT
+
+SILENT_HANG: Final = "SilentHang"
+HALF_PLACED: Final = "HalfPlaced"
+
+
+@dataclass(frozen=True)
+class Visit(Case):
+    """A case with its gang and its policy."""
+
+    gang: Gang
+    policy: ResolvedPolicy
+
+    @property
+    def tiers(self) -> dict[str, ResolvedTier]:
+        """Pool to tier."""
+        return {each.pool: each for each in self.policy.tiers}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The record after a visit, when to look again, tiers to ask, and probes to withdraw with whether nodes stay."""
+
+    status: TrainingRunStatus
+    look_at: float | None = None
+    ask: tuple[str, ...] = ()
+    withdraw: tuple[tuple[str, Instant, bool], ...] = ()
+
+
+def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
+    """Everything but writing: the record as it is to be, and what is to be done about probes."""
+    before = status
+    seen = _seen_before(here, status)
+    status = _counted(here, status)
+    if status.interruption is not None and before.interruption is None:
+        saved = deciding.saved(status, policy_of(here.policy), here.job, seen, here.second)
+        done = saved.done_seconds if seen.progress is None else seen.progress
+        status = concluding.progressing(saved, done, here.second)
+    status = deciding.placed(status, here.gang, here.second)
+    if here.gang.is_whole:
+        status = concluding.arrived(status, here.second)
+    limit = backoff_limit_of(here.job)
+    if limit is not None and status.errors > limit and status.errors > before.errors:
+        message = f"the program failed {status.errors} times by itself, and backoffLimit is {limit}"
+        return Outcome(concluding.in_phase(status, "Failed", "TooManyErrors", message))
+    if _hangs(here, status):
+        return Outcome(_begun(here, status, status.tier or "", (SILENT_HANG, _HANG)))
+    status, withdrawn = _answered(here, status)
+    return _decided(here, status, withdrawn)
+
+
+_HANG: Final = (
+    "an evicted pod ended with exit code 0, so its work counts as done and the others wait for it for ever: restarting"
+)
+
+
+def _seen_before(here: Visit, status: TrainingRunStatus) -> Observation:
+    """The job as the record has it: what was running when an interruption is found now."""
+    since = status.since or here.second
+    seen = deciding.observation(status, here.gang, here.run, here.second)
+    running = status.phase == "Running" and status.waiting_since is None
+    return seen._replace(phase=Phase.RUNNING if running else Phase.WAITING, since=since)
+
+
+def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
+    tier = here.tiers.get(status.tier or "")
+    spot = tier is not None and tier.capacity == SPOT
+    lost = _unaccounted(here, status)
+    losses = [
+        Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), evidence(here.cache, pod, on_spot=spot)) for pod in lost
+    ]
+    open_ = status.interruption
+    fates = [said for node in (open_.nodes if open_ is not None else ()) if (said := fate(here.cache, node))]
+    facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates)
+    status = account(status, facts)
+    if status.interruption is None or status.interruption.over is not None:
+        uids = {loss.uid for loss in losses}
+        here.memory.accounted |= uids
+        here.cache.departed.forget(here.key, uids)
+    return status
+
+
+def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
+    if here.memory.is_new:
+        here.memory.is_new = False
+        if (whole := status.counted.whole_since) is not None:
+            old = {
+                pod["metadata"]["uid"] for pod in here.gang.lost if (at := _lost_at(pod)) is not None and at <= whole
+            }
+            here.memory.accounted |= old
+    return [pod for pod in here.gang.lost if pod["metadata"]["uid"] not in here.memory.accounted]
+
+
+def _lost_at(pod: Object) -> Instant | None:
+    """When a pod was lost, as it says itself."""
+    times: list[Instant] = []
+    if is_disrupted(pod) and (at := condition(pod, "DisruptionTarget").get("lastTransitionTime")):
+        times.append(parse_instant(at))
+    if is_leaving(pod):
+        grace = int(pod["metadata"].get("deletionGracePeriodSeconds", 0))
+        times.append(parse_instant(pod["metadata"]["deletionTimestamp"]) - grace)
+    times += [parse_instant(each["finishedAt"]) for each in pod["status"].get("ended", []) if each.get("finishedAt")]
+    return min(times, default=None)
+
+
+def _hangs(here: Visit, status: TrainingRunStatus) -> bool:
+    """Whether a pod of the present attempt was evicted and counts as done, and the operator does nothing about it."""
+    open_ = status.interruption
+    if open_ is None or open_.over is not None or status.tier not in here.tiers:
+        return False
+    done = [pod for pod in here.gang.pods if pod["status"].get("phase") == "Succeeded" and is_disrupted(pod)]
+    failing = any(pod["status"].get("phase") == "Failed" for pod in here.gang.pods)
+    waited = here.second - open_.since >= LOOK_SECONDS
+    rebuilt = here.kind.replaces_alone
+    return bool(done) and not failing and not rebuilt and waited and here.state.restarts < open_.restarts
+
+
+def _answered(here: Visit, status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:
+    """Take the answers of probes that are out."""
+    withdrawn: list[tuple[str, Instant]] = []
+    for each in status.tiers:
+        tier = here.tiers.get(each.pool)
+        if (since := each.asking_since) is None:
+            continue
+        probes = asking.probes_of(here.cache, here.key, each.pool)
+        yes = False if tier is None else asking.answer(here.cache, tier, probes, since, here.second)
+        if yes is None:
+            continue
+        known = Sight(each.there, each.up, each.down, each.asked)
+        sight = (history.seen_up if yes else history.seen_down)(known, here.second, asked=True)
+        told = deciding.tier_of(deciding.with_sight(status, each.pool, sight), each.pool)
+        status = deciding.with_tier(status, told.model_copy(update={"asking_since": None}))
+        withdrawn.append((each.pool, since))
+    return status, withdrawn
+
+
+def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, Instant]]) -> Outcome:
+    policy = policy_of(here.policy)
+    ask: list[str] = []
+    decision = None
+    for _ in range(len(policy.tiers) + 1):
+        seen = deciding.observation(status, here.gang, here.run, here.second)
+        decision = decide(policy, deciding.state_of(status, here.job), seen, here.second)
+        if decision.action is not Action.ASK:
+            break
+        asked = deciding.tier_of(status, decision.tier).model_copy(update={"asking_since": here.second})
+        status = deciding.with_tier(status, asked)
+        ask.append(decision.tier)
+    assert decision is not None  # noqa: S101 - for the type checker: the loop runs at least once
+    seen = deciding.observation(status, here.gang, here.run, here.second)
+    look = deciding.outlook(policy, deciding.state_of(status, here.job), seen, here.second)
+    status = status.model_copy(update={"deadline": look})
+    if decision.action is Action.MOVE:
+        return _moving(here, status, decision, withdrawn, ask)
+    status = concluding.decided(status, decision, here.gang, concluding.waits_for(here.gang), here.second)
+    if resume_at := parking.resume_at(here, status, decision):
+        message = f"held {status.nodes_held} nodes for {status.tier} that the rest of the gang did not get: given back"
+        parked = _begun(here, status, status.tier or "", (HALF_PLACED, message), resume_at=resume_at)
+        return Outcome(deciding.with_no_probes(parked), withdraw=_all_probes(parked, withdrawn, keep=""))
+    look_at = min(_instants(here, status, decision), default=None)
+    return Outcome(status, look_at, tuple(ask), tuple((pool, since, False) for pool, since in withdrawn))
+
+
+def _moving(
+    here: Visit, status: TrainingRunStatus, decision: Decision, withdrawn: list[tuple[str, Instant]], ask: Sequence[str]
+) -> Outcome:
+    seen = _seen_before(here, status)
+    status = deciding.saved(status, policy_of(here.policy), here.job, seen, here.second)
+    for pool in ask:
+        status = deciding.with_tier(status, deciding.tier_of(status, pool).model_copy(update={"asking_since": None}))
+    status = _begun(here, status, decision.tier, (decision.reason.code.value, sentence(decision.reason)))
+    return Outcome(deciding.with_no_probes(status), withdraw=_all_probes(status, withdrawn, keep=decision.tier))
+
+
+def _all_probes(
+    status: TrainingRunStatus, withdrawn: Sequence[tuple[str, Instant]], keep: str
+) -> tuple[tuple[str, Instant, bool], ...]:
+    out = {each.pool: each.asking_since for each in status.tiers if each.asking_since is not None}
+    return tuple((pool, since, pool == keep) for pool, since in {**out, **dict(withdrawn)}.items())
+
+
+def _begun(
+    here: Visit, status: TrainingRunStatus, to: str, why: tuple[str, str], *, resume_at: Instant | None = None
+) -> TrainingRunStatus:
+    """The record with a move that is to be carried out; nothing has been done to the job yet."""
+    source, (reason, message) = status.tier or to, why
+    uid = here.job["metadata"]["uid"]
+    name = hashlib.sha256(f"{uid}/{here.now}/{source}/{to}".encode()).hexdigest()[:12]
+    move = Move(
+        id=name,
+        from_=source,
+        to=to,
+        reason=reason,
+        message=message[:1024],
+        step="Suspending",
+        since=here.second,
+        cluster=here.state.attempt or None,
+        resume_at=resume_at,
+    )
+    return concluding.in_phase(status.model_copy(update={"move": move}), "Moving", reason, message)
+
+
+def _instants(here: Visit, status: TrainingRunStatus, decision: Decision) -> list[float]:
+    found: list[float] = [] if decision.next_at >= NEVER else [float(decision.next_at)]
+    found += [float(each.asking_since + parking.ANSWER) for each in status.tiers if each.asking_since is not None]
+    if (open_ := status.interruption) is not None and open_.cause == "undecided":
+        found += [float(open_.since + wait) for wait in (LOOK_SECONDS, DRAIN_SECONDS) if open_.since + wait > here.now]
+    elif open_ is not None and any(has_ended(pod) and is_disrupted(pod) for pod in here.gang.pods):
+        found.append(float(open_.since + LOOK_SECONDS))
+    if (waits := parking.due(here, status)) is not None:
+        found.append(waits)
+    return [at for at in found if at > here.now] or ([here.now + 1] if any(at <= here.now for at in found) else [])
+
+
+def past(move: Move) -> Past:
+    """A move that is over, for the history."""
+    what = "Parked" if move.reason == HALF_PLACED else "Restarted" if move.from_ == move.to else "Moved"
+    return Past(at=move.since, what=what, from_=move.from_, to=move.to, reason=move.reason, message=move.message)
