@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from spotproof.rehearsal.history import works
 from tests.e2e.controller.gangs import JOBSET, RAYJOB, Gang
@@ -72,7 +72,7 @@ def _ends_with_0(here: Controlled, gang: Gang) -> None:
 
 def _on_on_demand(here: Controlled, gang: Gang) -> None:
     furnished(here, gang, spot=0)
-    rest = {"return_": {"minStay": "1s"}, "probe": {"every": "2s"}}
+    rest: dict[str, Any] = {"return_": {"minStay": "1s"}, "probe": {"every": "2s"}}
     running(here, gang, spot(), on_demand(), pool=ON_DEMAND_POOL, **rest)
 
 

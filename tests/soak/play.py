@@ -25,7 +25,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case: whether the call to be spoilt was made at all, and what went wrong; empty where nothing did."""
+    """What came of a case: whether the call to be spoilt was made at all, and what went wrong, if anything."""
 
     reached: bool
     why: str

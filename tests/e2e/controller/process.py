@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -99,7 +99,7 @@ class Controller:
 
 
 @contextmanager
-def fault_proxy(plane: ControlPlane) -> Iterator[FaultProxy]:
+def fault_proxy(plane: ControlPlane) -> Generator[FaultProxy]:
     """A proxy in front of a control plane, for the controller's user alone."""
     folder = plane.site.user(USER, ())
     server = plane.site.certificates.server("fault-proxy")

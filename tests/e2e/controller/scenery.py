@@ -1,6 +1,6 @@
 """What most of these tests begin with: nodes that are there, a policy, a job that runs."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -37,7 +37,7 @@ def running(here: Controlled, gang: Gang, *tiers: Tier, pool: str = SPOT_POOL, *
 
 
 @contextmanager
-def closed_by_limits(here: Controlled, pool: str) -> Iterator[None]:
+def closed_by_limits(here: Controlled, pool: str) -> Generator[None]:
     """Within the block Karpenter may buy no node of a pool, by the pool's own limits."""
     limits = here.kube.get(*NODE_POOL, pool)["spec"]["limits"]
     here.recorder.mark("limit", f"NodePool/{pool}")

@@ -1,6 +1,6 @@
 """The documents this project starts from: their jobs, rendered with a fallback policy, are taken to on-demand."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final
@@ -41,7 +41,7 @@ def prepared(plane: ControlPlane) -> ControlPlane:
 
 
 @pytest.fixture
-def standard(here: Controlled) -> Iterator[Controlled]:
+def standard(here: Controlled) -> Controlled:
     """The stack's own policy, which tolerates no eviction here, and nodes of its pools."""
     env = stack(STACK).env
     (policy,) = (each for each in env.fallback_policies if each.name == POLICY)

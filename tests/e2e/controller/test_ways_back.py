@@ -1,6 +1,6 @@
 """Waiting, moving for time, asking, coming back: what the rule says, carried out on jobs."""
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.e2e.controller.stage import Controlled, drained, nodes_of
 from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL
 
 PARTS = Parts.JOBSET | Parts.KUBERAY
-RETURN: Final = {"return_": {"minStay": "3s"}, "probe": {"every": "3s"}}
+RETURN: Final[dict[str, Any]] = {"return_": {"minStay": "3s"}, "probe": {"every": "3s"}}
 WORK_HOURS: Final = "0.01"
 """36 s."""
 
