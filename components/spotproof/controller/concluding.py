@@ -52,11 +52,11 @@ def decided(
     status: TrainingRunStatus, decision: Decision, gang: Gang, waits_for: str, now: Instant
 ) -> TrainingRunStatus:
     """The status after the rule has answered that the job stays where it is."""
-    waiting = status.waiting_since is not None
+    waiting = status.waiting_since is not None and decision.reason.code is not Code.PLACED
     said = sentence(decision.reason)
     status = status.model_copy(
         update={
-            "phase": _phase(status, gang),
+            "phase": _phase(status, gang, waiting=waiting),
             "reason": decision.reason.code.value,
             "message": said[:1024],
             "waiting_for": waits_for[:1024] if waiting and waits_for else None,
@@ -68,8 +68,8 @@ def decided(
     return without(status, "LastTierWaits", now, "Placed")
 
 
-def _phase(status: TrainingRunStatus, gang: Gang) -> RunPhase:
-    if status.waiting_since is not None:
+def _phase(status: TrainingRunStatus, gang: Gang, *, waiting: bool) -> RunPhase:
+    if waiting:
         return "Waiting"
     if status.interruption is not None and status.interruption.over is None:
         return "Restarting"
@@ -79,6 +79,21 @@ def _phase(status: TrainingRunStatus, gang: Gang) -> RunPhase:
 def remembering(status: TrainingRunStatus, *past: Past) -> TrainingRunStatus:
     """The history with something more; the newest entries are kept."""
     return status.model_copy(update={"history": (*status.history, *past)[-KEPT_HISTORY:]})
+
+
+def counting(before: TrainingRunStatus, after: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
+    """The history with what was counted just now."""
+    said = after.interruption or before.interruption
+    message = "" if said is None else said.evidence
+    found = [
+        Past(at=now, what=what, from_=after.tier, reason=reason, message=message)
+        for what, reason, more in (
+            ("Evicted", "Eviction", after.evictions - before.evictions),
+            ("Failed", "Error", after.errors - before.errors),
+        )
+        for _ in range(more)
+    ]
+    return remembering(after, *found) if found else after
 
 
 def arrived(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:

@@ -97,8 +97,12 @@ def _running(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
     return status.model_copy(update={"waiting_since": None, "since": since, "waited": ()})
 
 
-def observation(status: TrainingRunStatus, gang: Gang, run: Object | None, now: Instant) -> Observation:
+def observation(
+    status: TrainingRunStatus, gang: Gang, run: Object | None, now: Instant, *, launching: bool = False
+) -> Observation:
     """The job and its tiers now.
+
+    `launching`: pods find no node because theirs are still being made, so the tier is not known to be dry.
 
     A gang that is neither placed nor refused a place (its pods are not made yet, are gated, or were not looked at)
     waits as of now, on a tier that has room as far as is known: no clock runs that could move it.
@@ -112,7 +116,7 @@ def observation(status: TrainingRunStatus, gang: Gang, run: Object | None, now: 
         sights[status.tier] = own._replace(there=True, up=now)
     elif waiting:
         phase, since = Phase.WAITING, status.waiting_since or now
-        sights[status.tier] = own._replace(there=False, down=now)
+        sights[status.tier] = own._replace(there=launching, down=own.down if launching else now)
     else:
         phase, since = Phase.WAITING, now
         sights[status.tier] = own._replace(there=True)

@@ -20,6 +20,8 @@ from spotproof.vocabulary import MOVE_ANNOTATION
 
 LOOK_SECONDS: Final = 15.0
 """How soon a step is looked at again without news: watches tell of every change, so this is for what they missed."""
+SOON_SECONDS: Final = 2.0
+"""The same for pods that a live answer still shows and the watches no longer do, or never did: a submitter's."""
 GONE: Final = frozenset({404, 409})
 ANNOTATION: Final = f"/metadata/annotations/{MOVE_ANNOTATION.replace('/', '~1')}"
 
@@ -99,8 +101,10 @@ def _suspend(here: Moving) -> Progress:
 def _drain(here: Moving) -> Progress:
     case = here.case
     children = case.cache.jobs(case.key)
-    if not case.kind.is_quiet(here.job, children) or case.kind.leftovers(case.api, here.job, here.move):
+    if case.cache.pods(case.key) or not case.kind.is_quiet(here.job, children):
         return Progress(look_at=case.now + LOOK_SECONDS)
+    if case.kind.leftovers(case.api, here.job, here.move):
+        return Progress(look_at=case.now + SOON_SECONDS)
     old = case.kind.old_children(children)
     return Progress(update={"step": "Rebuilding", "jobs": tuple(each["metadata"]["uid"] for each in old)})
 
@@ -130,7 +134,7 @@ def _resume(here: Moving) -> Progress:
     if move.resume_at is not None and case.now < move.resume_at:
         return Progress(look_at=float(move.resume_at))
     if case.kind.leftovers(case.api, here.job, move):
-        return Progress(look_at=case.now + LOOK_SECONDS)
+        return Progress(look_at=case.now + SOON_SECONDS)
     case.patched([{"op": "test", "path": ANNOTATION, "value": move.id}, *RESUMING])
     return Progress(ended="done")
 

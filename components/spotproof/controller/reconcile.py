@@ -5,7 +5,6 @@ TrainingRun before anything is done about it.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from spotproof.controller import asking, concluding, deciding, standing
@@ -32,6 +31,8 @@ AGAIN_SECONDS: Final = 2.0
 """After something was asked for that the watches have yet to show."""
 STEPS_AT_ONCE: Final = 6
 """Of a move: as many as can follow one another without anybody else."""
+LIVE_STEPS: Final = frozenset({"Suspending", "Resuming"})
+"""Those that write to the job."""
 FAILED_MARK: Final = "failed"
 """In place of a move's id on a job that the controller has ended."""
 
@@ -216,26 +217,34 @@ def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> No
 
 
 def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
-    """Carry a move on as far as it goes now; each step is written before it is begun."""
+    """Carry a move on as far as it goes now; each step is written before it is begun.
+
+    What is written to the job, or ends the move, is decided on the job as it is stored; waiting goes by the cache.
+    """
+    live = False
     for _ in range(STEPS_AT_ONCE):
-        live = case.read_again()
-        if live is None:
-            return case.now + AGAIN_SECONDS
-        case, move = live, status.move
+        move = status.move
         if move is None:
             break
+        if live or move.step in LIVE_STEPS:
+            found = case.read_again()
+            if found is None:
+                break
+            case, live = found, True
         here = Moving(case, policy, move)
         step = advance(here)
-        if step.ended == "over":
+        if step.ended is not None and not live:
+            live = True
+        elif step.ended == "over":
             return _over(case, status)
-        if step.ended is not None:
-            case = here.case.read_again() or case
-            case.written(end(replace(here, case=case), status, step.ended))
+        elif step.ended is not None:
+            case.written(end(here, status, step.ended))
             return case.now + AGAIN_SECONDS
-        if step.update is None:
+        elif step.update is None:
             return step.look_at
-        status = _stepped(case, status, move.model_copy(update=dict(step.update)), baseline=step.baseline)
-        case = case.written(status)
+        else:
+            status = _stepped(case, status, move.model_copy(update=dict(step.update)), baseline=step.baseline)
+            case, live = case.written(status), False
     return case.now + AGAIN_SECONDS
 
 

@@ -7,20 +7,24 @@ from typing import Final
 
 from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.annotations import backoff_limit_of
+from spotproof.controller.cache import labels
 from spotproof.controller.case import Case
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, evidence, fate
-from spotproof.controller.gang import Gang, condition, has_ended, is_disrupted, is_leaving
+from spotproof.controller.gang import Gang, condition, has_ended, is_disrupted, is_leaving, is_true
 from spotproof.controller.interruptions import Facts, Loss, account
-from spotproof.controller.kinds import Object
+from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
 from spotproof.fallback.policy import policy_of
 from spotproof.fallback.reasons import sentence
 from spotproof.fallback.record import Move, Past, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
+from spotproof.fallback.rules.dry import LAUNCH
 from spotproof.fallback.run import NEVER, Action, Decision, Instant, Observation, Phase, Sight
-from spotproof.vocabulary import SPOT
+from spotproof.vocabulary import POOL_LABEL, SPOT
 
+NO_CLAIM_SECONDS: Final = 30
+"""After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
 SILENT_HANG: Final = "SilentHang"
 HALF_PLACED: Final = "HalfPlaced"
 
@@ -40,19 +44,19 @@ class Visit(Case):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The record after a visit, when to look again, tiers to ask, and probes to withdraw with whether nodes stay."""
+    """The record after a visit, when to look again, and probes to withdraw with whether what they bought stays."""
 
     status: TrainingRunStatus
     look_at: float | None = None
-    ask: tuple[str, ...] = ()
     withdraw: tuple[tuple[str, Instant, bool], ...] = ()
 
 
 def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
     """Everything but writing: the record as it is to be, and what is to be done about probes."""
+    status = status.model_copy(update={"observed_generation": int(here.run["metadata"].get("generation", 0))})
     before = status
     seen = _seen_before(here, status)
-    status = _counted(here, status)
+    status = concluding.counting(status, _counted(here, status), here.second)
     if status.interruption is not None and before.interruption is None:
         saved = deciding.saved(status, policy_of(here.policy), here.job, seen, here.second)
         done = saved.done_seconds if seen.progress is None else seen.progress
@@ -155,12 +159,36 @@ def _answered(here: Visit, status: TrainingRunStatus) -> tuple[TrainingRunStatus
     return status, withdrawn
 
 
+def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
+    """Until when the pods that find no node may be waiting for nodes that are being made; None where they are not.
+
+    A healthy launch takes up to 15 min (Karpenter gives a node that long to register). A NodeClaim that came to nothing
+    says that the market is dry; so does, after half a minute, that none was made. Where nodes are not Karpenter's,
+    nobody says so, and a launch is given the time of an answer to a probe.
+    """
+    tier = here.tiers.get(status.tier or "")
+    if status.waiting_since is None or tier is None:
+        return None
+    refused = here.cache.departed.refused_at(tier.pool)
+    if refused and parse_instant(refused) >= status.waiting_since:
+        return None
+    claims = here.cache.all(NODE_CLAIM)
+    mine = [each for each in claims if labels(each).get(POOL_LABEL) == tier.pool and not is_leaving(each)]
+    if any(not is_true(each, "Initialized") for each in mine):
+        patience = LAUNCH
+    else:
+        patience = NO_CLAIM_SECONDS if claims else parking.ANSWER
+    until = status.waiting_since + min(patience, tier.pending_timeout.total_seconds())
+    return until if here.now < until else None
+
+
 def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, Instant]]) -> Outcome:
     policy = policy_of(here.policy)
     ask: list[str] = []
     decision = None
+    launching = _launching_until(here, status)
     for _ in range(len(policy.tiers) + 1):
-        seen = deciding.observation(status, here.gang, here.run, here.second)
+        seen = deciding.observation(status, here.gang, here.run, here.second, launching=launching is not None)
         decision = decide(policy, deciding.state_of(status, here.job), seen, here.second)
         if decision.action is not Action.ASK:
             break
@@ -178,8 +206,24 @@ def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, 
         message = f"held {status.nodes_held} nodes for {status.tier} that the rest of the gang did not get: given back"
         parked = _begun(here, status, status.tier or "", (HALF_PLACED, message), resume_at=resume_at)
         return Outcome(deciding.with_no_probes(parked), withdraw=_all_probes(parked, withdrawn, keep=""))
-    look_at = min(_instants(here, status, decision), default=None)
-    return Outcome(status, look_at, tuple(ask), tuple((pool, since, False) for pool, since in withdrawn))
+    status, moot = _moot(status)
+    away = tuple((pool, since, False) for pool, since in (*withdrawn, *moot))
+    instants = _instants(here, status, decision, *([] if launching is None else [launching]))
+    return Outcome(status, min(instants, default=None), away)
+
+
+def _moot(status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:
+    """Probes that were sent out while the job waited, which it does no more."""
+    if status.phase != "Running" or status.since is None:
+        return status, []
+    moot = [
+        (each.pool, each.asking_since)
+        for each in status.tiers
+        if each.asking_since is not None and each.asking_since < status.since
+    ]
+    for pool, _ in moot:
+        status = deciding.with_tier(status, deciding.tier_of(status, pool).model_copy(update={"asking_since": None}))
+    return status, moot
 
 
 def _moving(
@@ -221,8 +265,8 @@ def _begun(
     return concluding.in_phase(status.model_copy(update={"move": move}), "Moving", reason, message)
 
 
-def _instants(here: Visit, status: TrainingRunStatus, decision: Decision) -> list[float]:
-    found: list[float] = [] if decision.next_at >= NEVER else [float(decision.next_at)]
+def _instants(here: Visit, status: TrainingRunStatus, decision: Decision, *more: float) -> list[float]:
+    found: list[float] = [*more] if decision.next_at >= NEVER else [*more, float(decision.next_at)]
     found += [float(each.asking_since + parking.ANSWER) for each in status.tiers if each.asking_since is not None]
     if (open_ := status.interruption) is not None and open_.cause == "undecided":
         found += [float(open_.since + wait) for wait in (LOOK_SECONDS, DRAIN_SECONDS) if open_.since + wait > here.now]

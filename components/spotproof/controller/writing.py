@@ -69,9 +69,15 @@ def write_policy(api: Api, cache: Cache, run: Object, policy: str) -> Object:
 def write_status(api: Api, cache: Cache, run: Object, status: TrainingRunStatus) -> Object:
     """Write the status if it has changed; refused where somebody has changed the run meanwhile."""
     new = status.model_dump(mode="json", exclude_none=True)
-    if new == run.get("status"):
+    if _meaning(new) == _meaning(run.get("status") or {}):
         return run
     return _patched(api, cache, run, [{"op": "add", "path": "/status", "value": new}], "status")
+
+
+def _meaning(status: Object) -> Object:
+    """What is worth a write: pods that come and go while a gang is placed change nothing that anybody goes by."""
+    unsettled = status.get("phase") in {"Pending", "Restarting"}
+    return {key: each for key, each in status.items() if not unsettled or key not in {"nodes", "nodesHeld"}}
 
 
 def _patched(api: Api, cache: Cache, run: Object, change: list[Mapping[str, Any]], subresource: str = "") -> Object:
