@@ -85,14 +85,9 @@ def counting(before: TrainingRunStatus, after: TrainingRunStatus, now: Instant) 
     """The history with what was counted just now."""
     said = after.interruption or before.interruption
     message = "" if said is None else said.evidence
-    found = [
-        Past(at=now, what=what, from_=after.tier, reason=reason, message=message)
-        for what, reason, more in (
-            ("Evicted", "Eviction", after.evictions - before.evictions),
-            ("Failed", "Error", after.errors - before.errors),
-        )
-        for _ in range(more)
-    ]
+    lost = Past(at=now, what="Evicted", from_=after.tier, reason="Eviction", message=message)
+    failed = lost.model_copy(update={"what": "Failed", "reason": "Error"})
+    found = [lost] * (after.evictions - before.evictions) + [failed] * (after.errors - before.errors)
     return remembering(after, *found) if found else after
 
 

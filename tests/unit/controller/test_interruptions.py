@@ -1,0 +1,152 @@
+"""Counting, told as a sequence of looks at one job."""
+
+from typing import Any
+
+import pytest
+
+from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence
+from spotproof.controller.gang import Gang
+from spotproof.controller.interruptions import Facts, Loss, account
+from spotproof.controller.jobs.contract import JobState
+from spotproof.fallback.record import Counted, TrainingRunStatus
+from tests.unit.controller.things import NOW, gang, pod, state
+
+WHOLE = gang(pod("a"), pod("b"))
+HALF = gang(pod("b"))
+EVICTION, ERROR = Evidence("eviction", "node-1 is gone"), Evidence("error", "exit code 1")
+DRAINED = Evidence("undecided", "DisruptionTarget: EvictionByEvictionAPI", "node-1")
+SILENT = Evidence("unexplained", "pod a is gone", "node-1")
+
+
+def running(**counted: Any) -> TrainingRunStatus:
+    """A job that is whole."""
+    return TrainingRunStatus(tier="spot", counted=Counted(attempt="0", whole_since=NOW - 60, **counted))
+
+
+def looked(  # noqa: PLR0913
+    status: TrainingRunStatus,
+    seen: Gang = HALF,
+    *lost: Evidence,
+    after: int = 0,
+    has: JobState | None = None,
+    attempt: str = "0",
+    spot: bool = True,
+    fates: tuple[str, ...] = (),
+) -> TrainingRunStatus:
+    """One look, so many seconds after the first."""
+    losses = [Loss(f"uid-{number}", attempt, each) for number, each in enumerate(lost)]
+    return account(status, Facts(NOW + after, "spot", spot, has or state(), seen, losses, fates))
+
+
+def counts(status: TrainingRunStatus) -> tuple[int, int, list[str]]:
+    """Evictions, errors, and what is held against the tier."""
+    return status.evictions, status.errors, [each.kind for each in status.failures]
+
+
+def test_a_whole_gang_loses_nothing() -> None:
+    assert looked(running(), WHOLE) == running()
+
+
+@pytest.mark.parametrize("pods", [1, 2, 4])
+def test_pods_that_are_lost_together_count_once(pods: int) -> None:
+    lost = looked(running(), HALF, *[EVICTION] * pods)
+    again = looked(lost, HALF, *[EVICTION] * pods, after=1, has=state(1))
+
+    assert counts(again) == (1, 0, ["eviction"])
+
+
+def test_an_interruption_lasts_until_the_gang_is_whole_however_often_it_restarts() -> None:
+    status = looked(running(), HALF, EVICTION)
+    status = looked(status, HALF, EVICTION, after=3, has=state(1))
+    status = looked(status, HALF, EVICTION, after=9, has=state(2), attempt="1")
+    status = looked(status, WHOLE, after=20, has=state(3))
+
+    assert counts(status) == (1, 0, ["eviction"])
+    assert status.interruption is None
+    assert status.counted == Counted(attempt="3", restarts=3, whole_since=NOW + 20)
+    assert status.restart_seconds == (20,)
+
+
+def test_what_an_eviction_does_to_its_gang_is_no_error_though_the_operator_counts_one() -> None:
+    status = looked(running(), HALF, ERROR, EVICTION)
+    status = looked(status, WHOLE, after=9, has=state(1, 1))
+
+    assert counts(status) == (1, 0, ["eviction"])
+
+
+def test_an_error_that_proves_to_be_an_eviction_is_counted_as_one() -> None:
+    status = looked(running(), HALF, ERROR)
+    assert counts(status) == (0, 1, ["error"])
+
+    assert counts(looked(status, HALF, ERROR, EVICTION, after=2)) == (1, 0, ["eviction"])
+
+
+def test_an_error_of_the_attempt_that_was_to_recover_is_an_error_of_its_own() -> None:
+    status = looked(running(), HALF, EVICTION)
+    status = looked(status, HALF, ERROR, after=9, has=state(1), attempt="1")
+    status = looked(status, HALF, ERROR, after=10, has=state(2, 1), attempt="1")
+    status = looked(status, WHOLE, after=20, has=state(2, 1))
+
+    assert counts(status) == (1, 1, ["eviction", "error"])
+
+
+def test_a_program_that_fails_before_its_gang_is_whole_is_counted_each_time() -> None:
+    status = looked(running(), HALF, ERROR)
+    for number in (1, 2, 3):
+        status = looked(status, HALF, ERROR, after=number * 9, has=state(number, number), attempt=str(number))
+
+    assert status.errors == 4
+
+
+def test_a_drain_is_charged_to_nobody_unless_the_node_goes() -> None:
+    status = looked(running(), HALF, DRAINED)
+    status = looked(status, WHOLE, after=9, has=state(1))
+    assert counts(status) == (0, 0, [])
+    assert status.interruption is not None
+    assert status.interruption.nodes == ("node-1",)
+
+    assert counts(looked(status, WHOLE, after=60, has=state(1), fates=("node-1 is gone",))) == (1, 0, ["eviction"])
+    stays = looked(status, WHOLE, after=DRAIN_SECONDS, has=state(1))
+    assert counts(stays) == (0, 0, [])
+    assert stays.interruption is None
+
+
+@pytest.mark.parametrize(("spot", "evictions"), [(True, 1), (False, 0)])
+def test_what_only_the_counter_tells_of_is_an_eviction_on_spot_and_nobodys_on_demand(
+    evictions: int, *, spot: bool
+) -> None:
+    status = looked(running(), WHOLE, has=state(1), spot=spot)
+
+    assert counts(status)[:2] == (evictions, 0)
+
+
+def test_what_the_operator_counts_as_errors_while_nobody_looked_are_errors() -> None:
+    status = looked(running(), WHOLE, has=state(3, 2))
+
+    assert sorted(counts(status)[2]) == ["error", "error", "eviction"]
+    assert looked(status, WHOLE, after=1, has=state(3, 2)) == status
+
+
+def test_pods_that_somebody_deletes_on_a_node_that_stays_are_charged_to_nobody() -> None:
+    status = looked(running(), HALF, SILENT)
+    status = looked(status, HALF, SILENT, after=LOOK_SECONDS)
+
+    assert counts(status) == (0, 0, [])
+    assert status.interruption is not None
+    assert status.interruption.cause == "voluntary"
+
+
+def test_the_next_loss_ends_the_wait_for_evidence_of_the_last() -> None:
+    status = looked(running(), HALF, DRAINED)
+    status = looked(status, WHOLE, after=9, has=state(1))
+    status = looked(status, HALF, EVICTION, after=30, has=state(1), attempt="1")
+
+    assert counts(status) == (1, 0, ["eviction"])
+
+
+def test_a_look_twice_at_the_same_counts_once() -> None:
+    status = running()
+    for _ in range(5):
+        status = looked(status, HALF, EVICTION)
+
+    assert counts(status) == (1, 0, ["eviction"])
