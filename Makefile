@@ -20,12 +20,12 @@ COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --up
 
 STACKS ?= --all
 RUNS ?= 10
-EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse
+EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse --extra controller
 
 # Pulumi's real engine and a real control plane, built from pinned Go modules; SPOTPROOF_TOOLS names another folder.
 TOOLS := tools/go/build
 
-.PHONY: help preview check test tools test-engine e2e soak reliability bench bench-economics docs golden wheel lock clean
+.PHONY: help preview check test tools test-engine e2e soak reliability bench bench-economics docs golden wheel controller lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,9 +82,13 @@ golden: $(VENV)/.dev ## write the golden files again, to be read in review
 wheel: $(VENV)/.run ## build the wheel and prove it in an empty environment
 	@bash .ci/wheel
 
+controller: $(VENV)/.run ## prove the controller's environment: the wheel on controller.lock alone, without Pulumi
+	@bash .ci/controller
+
 lock: $(VENV)/.uv ## newest releases that work together, with hashes and without an index address
 	@$(COMPILE_LOCK) requirements/bootstrap.in -o requirements/bootstrap.lock
 	@$(COMPILE_LOCK) pyproject.toml $(EXTRAS) -o requirements/run.lock
+	@$(COMPILE_LOCK) requirements/controller.in -c requirements/run.lock -o requirements/controller.lock
 	@$(COMPILE_LOCK) pyproject.toml $(EXTRAS) requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean: ## remove what the other targets made

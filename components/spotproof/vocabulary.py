@@ -46,6 +46,8 @@ WORK_ANNOTATION: Final = "spotproof.dev/work"
 """On a job: hours of useful running it needs on the policy's accelerators."""
 PROGRESS_ANNOTATION: Final = "spotproof.dev/progress"
 """On a TrainingRun, by the trainer: seconds of work in its newest complete checkpoint."""
+QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+"""On a job, by its author: Kueue suspends and resumes it."""
 BACKOFF_LIMIT_ANNOTATION: Final = "spotproof.dev/backoff-limit"
 """On a job with a fallback policy: how many software errors it may restart from, for the controller."""
 

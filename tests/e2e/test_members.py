@@ -6,7 +6,8 @@ import pytest
 
 from spotproof.kube.client import Kube, Refused
 from spotproof.manifests.fallback_policy import aggregate_roles, crd
-from spotproof.manifests.workspaces import administrators, members_group, subject, workspace
+from spotproof.manifests.rbac import subject
+from spotproof.manifests.workspaces import administrators, members_group, workspace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.settings.environment import Workspace
 from tests.e2e.stacks import Object, make

@@ -9,7 +9,8 @@ from spotproof.clouds.contract import Scheduling
 from spotproof.clouds.objects import apply, object_name
 from spotproof.clouds.options import after, child_of
 from spotproof.manifests import admission, fallback_policy
-from spotproof.manifests.workspaces import Subject, workspace
+from spotproof.manifests.rbac import Subject
+from spotproof.manifests.workspaces import workspace
 from spotproof.settings import Environment
 from spotproof.settings.environment import Workspace
 
@@ -51,20 +52,23 @@ class WorkspaceObjects(pulumi.ComponentResource):
 
     On destroy the namespace goes first, jobs and all, while the operators whose finalizers they carry still run: give
     pools and nodes as `depends_on`. `members` are who may work there, as the cloud's people reach Kubernetes;
-    `annotations` bind the service account's identity where the cloud does it so, and may be known late.
+    `annotations` bind the service account's identity where the cloud does it so, and may be known late. `controller`:
+    whether a fallback controller, of this stack or of somebody else's, moves jobs on this cluster.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a workspace is made of
         self,
         name: str,
         settings: Workspace,
         members: Sequence[Subject] = (),
         annotations: Mapping[str, pulumi.Input[str]] | None = None,
+        *,
+        controller: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(WORKSPACE, name, {"namespace": settings.namespace}, opts)
         child = child_of(self, opts)
-        namespace, *rest = workspace(settings, members, annotations=annotations)
+        namespace, *rest = workspace(settings, members, annotations=annotations, controller=controller)
         home = apply(object_name(name, namespace), namespace, child)
         for manifest in rest:
             apply(object_name(name, manifest), manifest, after(child, home))

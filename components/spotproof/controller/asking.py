@@ -13,16 +13,17 @@ from typing import Any, Final
 from kubernetes.utils.quantity import parse_quantity
 
 from spotproof.controller.api import Api
-from spotproof.controller.cache import Cache, Key, labels
+from spotproof.controller.cache import Cache
 from spotproof.controller.gang import is_leaving, is_true, node_of
 from spotproof.controller.kinds import NODE_CLAIM, POD, Object
+from spotproof.controller.relations import Key, labels
 from spotproof.controller.templates import Template
 from spotproof.fallback.record import parse_instant
 from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import Instant
 from spotproof.fallback.view import ANSWER
 from spotproof.kube.client import Refused
-from spotproof.vocabulary import GPU_RESOURCE, POOL_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION, SYSTEM_NAMESPACE
+from spotproof.vocabulary import GPU_RESOURCE, PROBE_LABEL, PROBE_OF_ANNOTATION, SYSTEM_NAMESPACE
 
 PRIORITY_CLASS: Final = "spotproof-probe"
 PAUSE: Final = "registry.k8s.io/pause:3.10.1"
@@ -134,11 +135,7 @@ def _launched(cache: Cache, pool: str, since: Instant) -> bool:
 
 
 def _claims(cache: Cache, pool: str, since: Instant) -> list[Object]:
-    return [
-        each
-        for each in cache.all(NODE_CLAIM)
-        if labels(each).get(POOL_LABEL) == pool and parse_instant(each["metadata"]["creationTimestamp"]) >= since
-    ]
+    return [each for each in cache.claims(pool) if parse_instant(each["metadata"]["creationTimestamp"]) >= since]
 
 
 def withdraw_all(api: Api, cache: Cache, key: Key) -> None:

@@ -1,56 +1,49 @@
 """What the watches have delivered, as plain mappings, with the few looks from one object to another that are needed.
 
-Thread-safe by one lock; what it hands out is never changed in place, so a reader needs none.
+Thread-safe by one lock; what it hands out is never changed in place, so a reader needs none. Taking a version in costs
+the same however many objects there are; what comes back from that is who has to look again.
 """
 
 import threading
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 from spotproof.controller.departed import Departed
 from spotproof.controller.kinds import (
     JOB,
     JOBSET,
-    JOBSET_NAME,
+    NAMESPACE,
     NODE,
     NODE_CLAIM,
     POD,
     POLICY,
     RAY_CLUSTER,
-    RAY_CLUSTER_NAME,
     RAYJOB,
     RUN,
     Kind,
     Object,
 )
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
+from spotproof.controller.relations import (
+    MANAGED,
+    Clusters,
+    Index,
+    Key,
+    Place,
+    Relation,
+    job_of_cluster,
+    job_of_probe,
+    labels,
+    links,
+    place,
+)
+from spotproof.vocabulary import POOL_LABEL, SYSTEM_NAMESPACE
 
+__all__ = ["MANAGED", "Cache", "Key", "Place", "labels", "place", "version"]
 
-class Key(NamedTuple):
-    """A job, as the work queue knows it."""
-
-    kind: str
-    namespace: str
-    name: str
-
-
-MANAGED: Final[Mapping[str, Kind]] = {JOBSET.kind: JOBSET, RAYJOB.kind: RAYJOB}
-"""Kinds of job, by name."""
-
-Place = tuple[str, str]
-"""Namespace and name."""
-
-
-def place(thing: Object) -> Place:
-    """Where an object is."""
-    meta = thing["metadata"]
-    return meta.get("namespace", ""), meta["name"]
-
-
-def labels(thing: Object) -> Mapping[str, str]:
-    """Its labels."""
-    return thing["metadata"].get("labels", {})
+GRAVES: Final = 20_000
+"""How many versions of objects that are gone are remembered: those of several minutes in a large cluster. The answer
+to a write of ours can come after the watch has said that its object is gone, and must not bring it back."""
 
 
 def version(thing: Object) -> int:
@@ -62,68 +55,95 @@ class Cache:
     """Every watched object, the newest that was seen of each."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._objects: dict[Kind, dict[Place, Object]] = defaultdict(dict)
-        self._pods: dict[Key, dict[Place, Object]] = defaultdict(dict)
-        self._jobs: dict[Key, dict[Place, Object]] = defaultdict(dict)
-        self._on_node: dict[str, set[Place]] = defaultdict(set)
-        self._of_policy: dict[str, set[Key]] = defaultdict(set)
-        self._claims: dict[str, Place] = {}
-        self._probes: dict[str, dict[Place, Object]] = defaultdict(dict)
         self.departed: Final = Departed()
         """What is gone and may still have to be looked at: pods of jobs, and nodes."""
+        self._lock = threading.RLock()
+        self._objects: dict[Kind, dict[Place, Object]] = defaultdict(dict)
+        self._index = Index()
+        self._graves: OrderedDict[tuple[Kind, Place], int] = OrderedDict()
+        self._clusters = Clusters()
+        self._served: set[Kind] = set()
+        self._concerning: Mapping[Kind, Callable[[Object], Iterator[Key]]] = {
+            JOBSET: self._by_itself,
+            RAYJOB: self._by_itself,
+            RUN: self._by_run,
+            POD: self._by_pod,
+            JOB: self._by_child_job,
+            RAY_CLUSTER: self._by_cluster,
+            NODE: self._by_node,
+            NODE_CLAIM: self._by_claim,
+            POLICY: self._by_policy,
+            NAMESPACE: self._by_namespace,
+        }
 
     def put(self, kind: Kind, thing: Object) -> set[Key]:
-        """Take a version of an object; an older one than is there changes nothing. Returns the jobs it may concern."""
+        """Take a version of an object; an older one than is there, or than went, changes nothing.
+
+        Returns the jobs it may concern: none where nothing but the version is new, as with a node's heartbeat.
+        """
+        where = place(thing)
         with self._lock:
-            known = self._objects[kind].get(place(thing))
-            if known is not None and version(thing) < version(known):
+            self._served.add(kind)
+            known = self._objects[kind].get(where)
+            if version(thing) < self._oldest(kind, where, known):
                 return set()
-            before = set() if known is None else self._concerned(kind, known)
+            before: set[Key] = set()
             if known is not None:
-                self._unlink(kind, known)
-            self._objects[kind][place(thing)] = thing
-            self._link(kind, thing)
+                before = self._concerned(kind, known)
+                self._index.unlink(kind, where, known)
+            self._graves.pop((kind, where), None)
+            self._objects[kind][where] = thing
+            self._index.link(kind, where, thing)
+            if kind == RAY_CLUSTER:
+                self._clusters.own(where, job_of_cluster(thing))
+            elif known is not None:
+                self._settle(kind, known)
+            if known is not None and version(thing) > version(known) and _says_the_same(thing, known):
+                return set()
             return before | self._concerned(kind, thing)
 
     def drop(self, kind: Kind, thing: Object) -> set[Key]:
-        """An object is gone. Returns the jobs it may concern."""
+        """An object is gone; where a newer one of its name is there, that stays. Returns the jobs it may concern."""
         with self._lock:
-            known = self._objects[kind].get(place(thing))
-            if known is None or version(thing) < version(known):
-                return set()
-            concerned = self._concerned(kind, known)
-            if kind == NODE:
-                self.departed.node(known)
-            elif kind == NODE_CLAIM:
-                self.departed.claim(thing)
-            elif kind == POD and (key := self._gang_of(known)):
-                self.departed.pod(key, thing)
-            self._unlink(kind, known)
-            del self._objects[kind][place(thing)]
-            return concerned
+            return self._drop(kind, place(thing), version(thing), thing)
 
-    def replace(self, kind: Kind, things: Iterable[Object], selected: str = "") -> set[Key]:
+    def replace(self, kind: Kind, things: Iterable[Object], selected: str = "", listed_at: int = 0) -> set[Key]:
         """A list of everything there is of one watch; what is not in it is gone. Returns the jobs it may concern.
 
         Args:
             kind: The kind.
             things: Its objects.
             selected: The label that every object of this watch has, where several watches share a kind.
+            listed_at: The list's resourceVersion. What is newer was written meanwhile, and stays; 0 if not known.
         """
         with self._lock:
+            self._served.add(kind)
             listed = {place(thing): thing for thing in things}
             gone = [
-                thing
+                (where, thing)
                 for where, thing in self._objects[kind].items()
-                if where not in listed and (not selected or selected in labels(thing))
+                if where not in listed
+                and (not selected or selected in labels(thing))
+                and (not listed_at or version(thing) <= listed_at)
             ]
             concerned: set[Key] = set()
-            for thing in gone:
-                concerned |= self.drop(kind, thing)
+            for where, thing in gone:
+                concerned |= self._drop(kind, where, max(listed_at, version(thing)), thing)
             for thing in listed.values():
                 concerned |= self.put(kind, thing)
             return concerned
+
+    def withdraw(self, kind: Kind) -> set[Key]:
+        """The API server does not have this kind, or not any more. Returns the jobs it may concern."""
+        with self._lock:
+            concerned = self.replace(kind, ())
+            self._served.discard(kind)
+            return concerned
+
+    def serves(self, kind: Kind) -> bool:
+        """Whether the API server has the kind, as far as it was listed."""
+        with self._lock:
+            return kind in self._served
 
     def get(self, kind: Kind, namespace: str, name: str) -> Object | None:
         """An object, or None where none was seen."""
@@ -149,137 +169,165 @@ class Cache:
 
     def keys(self) -> list[Key]:
         """All jobs with the label."""
-        return [Key(kind, *place(thing)) for kind in MANAGED for thing in self.all(MANAGED[kind])]
+        with self._lock:
+            return [Key(kind, *where) for kind in MANAGED for where in self._objects[MANAGED[kind]]]
 
     def pods(self, key: Key) -> list[Object]:
-        """Pods of a job's gang: of its JobSet, or of its Ray clusters, heads included."""
+        """Pods of a job's gang: of its JobSet, or of its Ray clusters, heads included.
+
+        Those of a cluster that has just been deleted are its job's as long as they are there.
+        """
         with self._lock:
-            return list(self._pods[key].values()) if key in self._pods else []
+            if key.kind == JOBSET.kind:
+                return list(self._index.at(Relation.POD_OF_JOBSET, *key).values())
+            return [
+                pod
+                for cluster in self._clusters.of(key)
+                for pod in self._index.at(Relation.POD_OF_CLUSTER, *cluster).values()
+            ]
 
     def jobs(self, key: Key) -> list[Object]:
         """Child Jobs of a JobSet."""
         with self._lock:
-            return list(self._jobs[key].values()) if key in self._jobs else []
+            return list(self._index.at(Relation.CHILD_JOB, *key).values())
 
     def node(self, name: str) -> Object | None:
         """A node."""
         return self.get(NODE, "", name)
 
     def claim_of(self, node: str) -> Object | None:
-        """The NodeClaim that became a node, whether the node is there or not."""
+        """The NodeClaim that became a node, whether the node is there or not; the newest, should there be two."""
         with self._lock:
-            where = self._claims.get(node)
-            return None if where is None else self._objects[NODE_CLAIM].get(where)
+            return max(self._index.at(Relation.CLAIM_OF_NODE, node).values(), key=version, default=None)
 
     def probes(self, pool: str) -> list[Object]:
         """Probe pods of a pool."""
         with self._lock:
-            return list(self._probes[pool].values()) if pool in self._probes else []
+            return list(self._index.at(Relation.PROBE_OF_POOL, pool).values())
 
     def probes_of(self, key: Key) -> list[Object]:
         """Probe pods that a job has sent out."""
-        asked = "/".join(key)
         with self._lock:
-            return [
-                each
-                for pods in self._probes.values()
-                for each in pods.values()
-                if each["metadata"].get("annotations", {}).get(PROBE_OF_ANNOTATION) == asked
-            ]
+            return list(self._index.at(Relation.PROBE_OF_JOB, *key).values())
+
+    def managed_in(self, namespace: str) -> list[Object]:
+        """Managed jobs of a namespace, of either kind."""
+        with self._lock:
+            kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
+            return [job for jobs in kinds for job in jobs.values()]
+
+    def claims(self, pool: str) -> list[Object]:
+        """NodeClaims of a pool."""
+        with self._lock:
+            return list(self._index.at(Relation.CLAIM_OF_POOL, pool).values())
+
+    def waiting(self, pool: str) -> list[Object]:
+        """TrainingRuns whose jobs wait for a pool."""
+        with self._lock:
+            return list(self._index.at(Relation.RUN_WAITING_FOR_POOL, pool).values())
+
+    def links(self) -> int:
+        """How many links from object to object are kept: none where nothing is left."""
+        with self._lock:
+            return len(self._index) + len(self._clusters)
+
+    def _oldest(self, kind: Kind, where: Place, known: Object | None) -> int:
+        """The lowest version that is news."""
+        return self._graves.get((kind, where), -1) + 1 if known is None else version(known)
+
+    def _drop(self, kind: Kind, where: Place, at: int, last: Object) -> set[Key]:
+        known = self._objects[kind].get(where)
+        if known is not None and version(known) > at:
+            return set()
+        self._graves[kind, where] = max(at, self._graves.pop((kind, where), 0))
+        if len(self._graves) > GRAVES:
+            self._graves.popitem(last=False)
+        if known is None:
+            return set()
+        concerned = self._concerned(kind, known)
+        if kind == NODE:
+            self.departed.node(known)
+        elif kind == NODE_CLAIM:
+            self.departed.claim(last)
+        elif kind == POD:
+            for key in self._gang(known):
+                self.departed.pod(key, last)
+        self._index.unlink(kind, where, known)
+        del self._objects[kind][where]
+        self._settle(kind, known)
+        return concerned
+
+    def _settle(self, kind: Kind, was: Object) -> None:
+        """Forget whose a Ray cluster was, once it and the last of its pods are gone."""
+        clusters = (to for relation, to in links(kind, was) if relation == Relation.POD_OF_CLUSTER)
+        for namespace, name in [place(was)] if kind == RAY_CLUSTER else clusters:
+            gone = (namespace, name) not in self._objects[RAY_CLUSTER]
+            if gone and not self._index.at(Relation.POD_OF_CLUSTER, namespace, name):
+                self._clusters.forget((namespace, name))
 
     def _concerned(self, kind: Kind, thing: Object) -> set[Key]:
-        match kind.kind:
-            case "JobSet" | "RayJob" | "TrainingRun" | "RayCluster" | "Job":
-                return set(self._jobs_of(kind, thing))
-            case "Pod":
-                key = self._gang_of(thing)
-                return {key} if key else set()
-            case "Node":
-                return self._on(thing["metadata"]["name"])
-            case "NodeClaim":
-                node = thing.get("status", {}).get("nodeName", "")
-                return self._on(node) if node else set()
-            case "FallbackPolicy":
-                return set(self._of_policy.get(thing["metadata"]["name"], ()))
-            case "Namespace":
-                return {key for key in self.keys() if thing["metadata"]["name"] == key.namespace}
-            case _:
-                return set()
+        return set(self._concerning[kind](thing)) if kind in self._concerning else set()
 
-    def _jobs_of(self, kind: Kind, thing: Object) -> Iterator[Key]:
-        namespace, name = place(thing)
-        if kind.kind in MANAGED:
-            yield Key(kind.kind, namespace, name)
-        elif kind == RUN:
-            job = thing.get("spec", {}).get("job", {})
-            if job.get("kind") in MANAGED:
-                yield Key(job["kind"], namespace, job["name"])
-        elif kind == JOB:
-            yield Key(JOBSET.kind, namespace, labels(thing)[JOBSET_NAME])
-        else:
-            yield from (Key(RAYJOB.kind, namespace, one["name"]) for one in _owners(thing, RAYJOB.kind))
+    def _by_itself(self, job: Object) -> Iterator[Key]:
+        yield Key(job["kind"], *place(job))
 
-    def _on(self, node: str) -> set[Key]:
-        pods = (self._objects[POD].get(where) for where in self._on_node.get(node, ()))
-        return {key for pod in pods if pod is not None and (key := self._gang_of(pod))}
+    def _by_run(self, run: Object) -> Iterator[Key]:
+        """The job it is of, and any other of its name, which may be refused because of it."""
+        namespace, name = place(run)
+        job = run.get("spec", {}).get("job", {})
+        kinds = {kind for kind in MANAGED if (namespace, name) in self._objects[MANAGED[kind]]}
+        yield from (Key(kind, namespace, name) for kind in kinds | ({job.get("kind")} & MANAGED.keys()))
 
-    def _gang_of(self, pod: Object) -> Key | None:
-        namespace = pod["metadata"].get("namespace", "")
-        if name := labels(pod).get(JOBSET_NAME):
-            return Key(JOBSET.kind, namespace, name)
-        cluster = self._objects[RAY_CLUSTER].get((namespace, labels(pod).get(RAY_CLUSTER_NAME, "")))
-        return next((Key(RAYJOB.kind, namespace, one["name"]) for one in _owners(cluster, RAYJOB.kind)), None)
+    def _by_pod(self, pod: Object) -> Iterator[Key]:
+        if (asking := job_of_probe(pod)) is not None:
+            yield asking
+        yield from self._gang(pod)
 
-    def _link(self, kind: Kind, thing: Object) -> None:
-        where = place(thing)
-        match kind.kind:
-            case "Pod":
-                if node := thing["spec"].get("nodeName"):
-                    self._on_node[node].add(where)
-                if pool := labels(thing).get(PROBE_LABEL):
-                    self._probes[pool][where] = thing
-                elif key := self._gang_of(thing):
-                    self._pods[key][where] = thing
-            case "Job":
-                for key in self._jobs_of(kind, thing):
-                    self._jobs[key][where] = thing
-            case "RayCluster":
-                # pods may have come before the cluster they name
-                for pod in self._objects[POD].values():
-                    if labels(pod).get(RAY_CLUSTER_NAME) == where[1] and (key := self._gang_of(pod)):
-                        self._pods[key][place(pod)] = pod
-            case "NodeClaim":
-                if node := thing["status"].get("nodeName"):
-                    self._claims[node] = where
-            case "JobSet" | "RayJob":
-                self._of_policy[labels(thing).get(FALLBACK_POLICY_LABEL, "")].add(Key(kind.kind, *where))
-            case _:
-                pass
+    def _gang(self, pod: Object) -> Iterator[Key]:
+        """The job whose gang it is of; nobody's, for a probe and for a Ray cluster that somebody made by hand."""
+        for relation, to in links(POD, pod):
+            if relation == Relation.POD_OF_JOBSET:
+                yield Key(*to)
+            elif relation == Relation.POD_OF_CLUSTER and (job := self._clusters.job((to[0], to[1]))) is not None:
+                yield job
 
-    def _unlink(self, kind: Kind, thing: Object) -> None:
-        where = place(thing)
-        match kind.kind:
-            case "Pod":
-                self._on_node[thing["spec"].get("nodeName", "")].discard(where)
-                self._probes[labels(thing).get(PROBE_LABEL, "")].pop(where, None)
-                if key := self._gang_of(thing):
-                    self._forget(self._pods, key, where)
-            case "Job":
-                for key in self._jobs_of(kind, thing):
-                    self._forget(self._jobs, key, where)
-            case "NodeClaim":
-                self._claims.pop(thing["status"].get("nodeName", ""), None)
-            case "JobSet" | "RayJob":
-                self._of_policy[labels(thing).get(FALLBACK_POLICY_LABEL, "")].discard(Key(kind.kind, *where))
-            case _:
-                pass
+    def _by_child_job(self, job: Object) -> Iterator[Key]:
+        yield from (Key(*to) for _, to in links(JOB, job))
 
-    @staticmethod
-    def _forget(index: dict[Key, dict[Place, Object]], key: Key, where: Place) -> None:
-        index[key].pop(where, None)
-        if not index[key]:
-            del index[key]
+    def _by_cluster(self, cluster: Object) -> Iterator[Key]:
+        yield from filter(None, [job_of_cluster(cluster)])
+
+    def _by_node(self, node: Object) -> Iterator[Key]:
+        yield from self._on(node["metadata"]["name"])
+
+    def _by_claim(self, claim: Object) -> Iterator[Key]:
+        """Those on the node that it became; and those that ask its pool, or wait for it: to them it is an answer."""
+        yield from self._on(claim.get("status", {}).get("nodeName", ""))
+        pool = labels(claim).get(POOL_LABEL, "")
+        yield from filter(None, map(job_of_probe, self._index.at(Relation.PROBE_OF_POOL, pool).values()))
+        for run in self._index.at(Relation.RUN_WAITING_FOR_POOL, pool).values():
+            yield from self._by_run(run)
+
+    def _on(self, node: str) -> Iterator[Key]:
+        for pod in self._index.at(Relation.POD_ON_NODE, node).values():
+            yield from self._by_pod(pod)
+
+    def _by_policy(self, policy: Object) -> Iterator[Key]:
+        yield from self._linked(Relation.JOB_UNDER_POLICY, policy["metadata"]["name"])
+
+    def _by_namespace(self, namespace: Object) -> Iterator[Key]:
+        name = namespace["metadata"]["name"]
+        yield from self.keys() if name == SYSTEM_NAMESPACE else self._linked(Relation.JOB_IN_NAMESPACE, name)
+
+    def _linked(self, relation: Relation, to: str) -> Iterator[Key]:
+        return (Key(kind, *where) for kind in MANAGED for where in self._index.at(relation, kind, to))
 
 
-def _owners(thing: Object | None, kind: str) -> list[Object]:
-    return [] if thing is None else [one for one in thing["metadata"].get("ownerReferences", []) if one["kind"] == kind]
+def _says_the_same(thing: Object, known: Object) -> bool:
+    """Whether nothing but the version is new."""
+    return _said(thing) == _said(known)
+
+
+def _said(thing: Object) -> Object:
+    meta = {key: each for key, each in thing["metadata"].items() if key != "resourceVersion"}
+    return {**thing, "metadata": meta}

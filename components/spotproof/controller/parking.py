@@ -7,7 +7,7 @@ after a while that no other job shares, and after those that are older.
 
 from typing import TYPE_CHECKING, Final
 
-from spotproof.controller.kinds import RUN, Object
+from spotproof.controller.kinds import Object
 from spotproof.controller.writing import read_status
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import NEVER, Action, Decision, Instant
@@ -42,15 +42,9 @@ def resume_at(here: "Visit", status: TrainingRunStatus, decision: Decision) -> I
 
 
 def _is_the_oldest_of_several(here: "Visit", status: TrainingRunStatus) -> bool:
-    others = [run for run in here.cache.all(RUN) if _is_half_placed(run, status.tier) and not _is_same(run, here.run)]
+    waiting = here.cache.waiting(status.tier or "")
+    others = [run for run in waiting if read_status(run).nodes_held and not _is_same(run, here.run)]
     return bool(others) and all(_age(here.run) < _age(other) for other in others)
-
-
-def _is_half_placed(run: Object, pool: str | None) -> bool:
-    status = run.get("status", {})
-    if status.get("tier") != pool or status.get("phase") != "Waiting":
-        return False
-    return bool(read_status(run).nodes_held)
 
 
 def _is_same(one: Object, other: Object) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from spotproof.controller import asking, concluding, deciding, standing
 from spotproof.controller.api import Api
-from spotproof.controller.cache import MANAGED, Cache, Key
+from spotproof.controller.cache import Cache
 from spotproof.controller.case import Case
 from spotproof.controller.endings import end
 from spotproof.controller.gang import gang, is_leaving
@@ -19,6 +19,7 @@ from spotproof.controller.memory import Memory
 from spotproof.controller.moving import UNMARKING, Moving, advance, annotation, suspending
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
+from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import Outcome, Visit, visit
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy

@@ -3,7 +3,6 @@
 from pydantic import ValidationError
 
 from spotproof.controller import concluding
-from spotproof.controller.cache import MANAGED
 from spotproof.controller.case import Case
 from spotproof.controller.kinds import NAMESPACE, POLICY
 from spotproof.controller.moving import annotation
@@ -73,12 +72,8 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
         "" if found is None else found["metadata"]["resourceVersion"],
     )
     if case.memory.checked != versions:
-        jobs = [each for kind in MANAGED.values() for each in case.cache.all(kind)]
-        others = [
-            each
-            for each in jobs
-            if each["metadata"]["namespace"] == meta["namespace"] and each["metadata"]["uid"] != meta["uid"]
-        ]
+        mates = case.cache.managed_in(meta["namespace"])
+        others = [each for each in mates if each["metadata"]["uid"] != meta["uid"]]
         case.memory.findings, case.memory.checked = preflight(case.job, policy, others), versions
     return tuple(each for each in case.memory.findings if each.refuses)
 

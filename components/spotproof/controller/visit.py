@@ -7,7 +7,6 @@ from typing import Final
 
 from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.annotations import backoff_limit_of
-from spotproof.controller.cache import labels
 from spotproof.controller.case import Case
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, evidence, fate
 from spotproof.controller.gang import Gang, condition, has_ended, is_disrupted, is_leaving, is_true
@@ -21,7 +20,7 @@ from spotproof.fallback.record import Move, Past, TrainingRunStatus, parse_insta
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 from spotproof.fallback.rules.dry import LAUNCH
 from spotproof.fallback.run import NEVER, Action, Decision, Instant, Observation, Phase, Sight
-from spotproof.vocabulary import POOL_LABEL, SPOT
+from spotproof.vocabulary import SPOT
 
 NO_CLAIM_SECONDS: Final = 30
 """After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
@@ -172,12 +171,10 @@ def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
     refused = here.cache.departed.refused_at(tier.pool)
     if refused and parse_instant(refused) >= status.waiting_since:
         return None
-    claims = here.cache.all(NODE_CLAIM)
-    mine = [each for each in claims if labels(each).get(POOL_LABEL) == tier.pool and not is_leaving(each)]
-    if any(not is_true(each, "Initialized") for each in mine):
+    if any(not is_true(each, "Initialized") and not is_leaving(each) for each in here.cache.claims(tier.pool)):
         patience = LAUNCH
     else:
-        patience = NO_CLAIM_SECONDS if claims else parking.ANSWER
+        patience = NO_CLAIM_SECONDS if here.cache.serves(NODE_CLAIM) else parking.ANSWER
     until = status.waiting_since + min(patience, tier.pending_timeout.total_seconds())
     return until if here.now < until else None
 

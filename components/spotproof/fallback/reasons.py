@@ -100,11 +100,20 @@ SENTENCES: Final[Mapping[Code, str]] = {
 
 def sentence(reason: Reason) -> str:
     """The reason as its owner reads it."""
-    text = _Formatter().vformat(SENTENCES[reason.code], reason.numbers, {})
+    text = phrase(SENTENCES[reason.code], *reason.numbers)
     if not reason.nodes_held:
         return text
     nodes = "1 node is" if reason.nodes_held == 1 else f"{reason.nodes_held} nodes are"
     return f"{text}; {nodes} held and billed meanwhile"
+
+
+def phrase(template: str, *numbers: object, **named: object) -> str:
+    """A sentence with its numbers in our words: `{0:time}`, `{count:times}`, `{spare:share}`, names as they are.
+
+    Raises:
+        LookupError: a number of the sentence is not given.
+    """
+    return _Formatter().vformat(template, numbers, named)
 
 
 def _time(seconds: int) -> str:

@@ -1,21 +1,23 @@
 """A thin typed client over kubernetes.dynamic: objects are plain mappings, warnings are part of the answer."""
 
-import contextlib
 import functools
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from kubernetes.client import ApiClient, Configuration
-from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
-from kubernetes.dynamic.resource import Resource
-from urllib3.exceptions import HTTPError
+from urllib3.util.retry import Retry
 
-from spotproof.kube import waiting
+from spotproof.kube import access, waiting
+from spotproof.kube.discovery import Kinds
+from spotproof.kube.errors import Refused, Unreachable, said
+from spotproof.kube.streaming import Page, Stream
 from spotproof.kube.watching import Watch
+
+__all__ = ["Applied", "Kube", "Object", "Objects", "Refused", "Unreachable"]
 
 T = TypeVar("T")
 Object: TypeAlias = dict[str, Any]
@@ -25,25 +27,19 @@ Query: TypeAlias = list[tuple[str, str]]
 TIMEOUT_SECONDS: Final = (5.0, 60.0)
 """To connect, and for an answer: webhooks are given 10 s, and a busy machine its time."""
 CONNECTIONS: Final = 32
+ONLY_READS_AGAIN: Final = Retry(
+    total=1,
+    connect=0,
+    read=1,
+    redirect=0,
+    status=0,
+    other=0,
+    allowed_methods=("GET",),
+    respect_retry_after_header=False,
+)
+"""A read whose connection was cut is made once more. A write never is: it may have been carried out, and whether to ask
+again is for who knows what it was. urllib3 by itself repeats DELETE and PUT three times, and sleeps when told 429."""
 _WARNING: Final = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
-
-
-class Refused(Exception):  # noqa: N818  # the name is the sentence
-    """The API server said no: the HTTP status, its reason (`Invalid`, `Forbidden`, ...) and its message."""
-
-    def __init__(self, status: int, message: str, reason: str = "") -> None:
-        super().__init__(status, message, reason)
-        self.status = status
-        self.message = message
-        self.reason = reason
-
-    def __str__(self) -> str:
-        """The status and the message, which names what was refused."""
-        return f"{self.status}: {self.message}"
-
-
-class Unreachable(Exception):  # noqa: N818  # the name is the sentence
-    """The API server did not answer, or not as the one it should be."""
 
 
 class Applied(NamedTuple):
@@ -57,21 +53,43 @@ class Kube:
     """The API server as one user sees it."""
 
     def __init__(self, address: str, authority: Path, certificate: Path, key: Path) -> None:
-        self.address = address
-        settings = Configuration()
-        settings.host = address
-        settings.ssl_ca_cert = str(authority)
-        settings.cert_file = str(certificate)
-        settings.key_file = str(key)
+        self._connect(access.by_certificate(address, authority, certificate, key))
+
+    @classmethod
+    def of_kubeconfig(cls, file: Path | None = None, context: str | None = None) -> Self:
+        """As the user of a kubeconfig file; without one, as kubectl finds it ($KUBECONFIG, ~/.kube/config).
+
+        Raises:
+            access.NoAccess: there is no such file or context, or its user cannot be made out.
+        """
+        return cls._of(access.by_kubeconfig(file, context))
+
+    @classmethod
+    def in_cluster(cls) -> Self:
+        """As the service account of the pod this runs in.
+
+        Raises:
+            access.NoAccess: it does not run in a pod, or the pod has no token.
+        """
+        return cls._of(access.by_service_account())
+
+    @classmethod
+    def _of(cls, settings: Configuration) -> Self:
+        kube = cls.__new__(cls)
+        kube._connect(settings)  # noqa: SLF001  # its own
+        return kube
+
+    def _connect(self, settings: Configuration) -> None:
+        self.address = settings.host
         settings.connection_pool_maxsize = CONNECTIONS
-        settings.proxy = None  # read from the environment otherwise; the server is on this machine
-        self._api = ApiClient(settings)
-        self._client = DynamicClient(self._api, discoverer=_Kinds)
-        self._kinds = _Kinds(self._client, None)
+        settings.retries = ONLY_READS_AGAIN
+        self.api = ApiClient(settings)
+        self._client = DynamicClient(self.api, discoverer=Kinds)
+        self._kinds = Kinds(self._client, None)
 
     def close(self) -> None:
         """Give the connections back."""
-        self._api.rest_client.close()
+        self.api.rest_client.close()
 
     def version(self) -> str:
         """The server's, as it says it: `v1.36.3`."""
@@ -125,6 +143,50 @@ class Kube:
         """All objects of a kind, in one namespace or in all, that match the selectors, with kind and version."""
         answer = self._list(api_version, kind, namespace, [("labelSelector", labels), ("fieldSelector", fields)])
         return [{"apiVersion": api_version, "kind": kind, **item} for item in answer["items"]]
+
+    def page(self, api_version: str, kind: str, *, labels: str = "", limit: int = 0, go_on: str = "") -> Page:
+        """Some objects of a kind in all namespaces, and how to ask for the next ones; as stored now, from no cache.
+
+        Raises:
+            Refused: also where the server has no such kind (404), or the list has taken too long (410).
+        """
+        query = [("labelSelector", labels), ("limit", str(limit or "")), ("continue", go_on)]
+        answer = self._list(api_version, kind, None, query)
+        meta = answer["metadata"]
+        return Page(answer["items"], str(meta["resourceVersion"]), str(meta.get("continue") or ""))
+
+    def stream(  # noqa: PLR0913  # what names a watch
+        self,
+        api_version: str,
+        kind: str,
+        since: str,
+        *,
+        labels: str = "",
+        end_seconds: int = 300,
+        silence_seconds: float = 90.0,
+    ) -> Stream:
+        """What happens to objects of a kind in all namespaces after a resource version, with bookmarks.
+
+        Args:
+            api_version: Of the kind.
+            kind: The kind.
+            since: The resource version of a list, a bookmark or an event.
+            labels: Selector of the objects.
+            end_seconds: The server ends it after so long.
+            silence_seconds: Without a byte for so long it is taken for dead.
+
+        Raises:
+            Refused: also where the version is too old (410).
+        """
+        query = [
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("resourceVersion", since),
+            ("timeoutSeconds", str(end_seconds)),
+            *([("labelSelector", labels)] if labels else []),
+        ]
+        path = self._path(api_version, kind, None, None)
+        return Stream(self._request("get", path, query=query, answer_seconds=silence_seconds))
 
     def resource_version(self) -> str:
         """The state of everything now: a watch since then misses nothing and repeats nothing."""
@@ -228,8 +290,9 @@ class Kube:
 
     def _written(self, method: str, path: str, body: object, query: Query, content: str) -> Applied:
         answer = self._request(method, path, body=body, query=query, content_type=content)
+        written = self._json(answer)
         said = (text for header in answer.headers.getlist("Warning") for text in _WARNING.findall(header))
-        return Applied(self._json(answer), tuple(text.replace('\\"', '"') for text in said))
+        return Applied(written, tuple(text.replace('\\"', '"') for text in said))
 
     def _request(  # noqa: PLR0913  # HTTP's own parts
         self,
@@ -241,7 +304,7 @@ class Kube:
         content_type: str = "application/json",
         answer_seconds: float | None = TIMEOUT_SECONDS[1],
     ) -> Any:
-        with _said():
+        with said():
             return self._client.request(
                 method,
                 path,
@@ -254,65 +317,10 @@ class Kube:
 
     @staticmethod
     def _json(answer: Any) -> Object:
-        return json.loads(answer.data)
-
-
-class _Kinds:
-    """Which path a kind has: asked of the server a group version at a time, and again for what is not known yet.
-
-    The client's own discoverers write a cache into the machine's temporary folder, named by host and port: another
-    control plane that gets the same port later would be taken for this one.
-    """
-
-    def __init__(self, client: DynamicClient, _cache_file: object) -> None:
-        self._client = client
-        self._known: dict[tuple[str, str], Resource] = {}
-
-    def get(self, api_version: str, kind: str) -> Resource:
-        if (api_version, kind) not in self._known:
-            self._ask(api_version)
-        try:
-            return self._known[api_version, kind]
-        except KeyError:
-            raise Refused(404, f"the server has no kind {kind} in {api_version}", "NotFound") from None
-
-    def _ask(self, api_version: str) -> None:
-        group, _, version = api_version.rpartition("/")
-        prefix = "apis" if group else "api"
-        with _said():
-            answer = self._client.request("get", f"/{prefix}/{api_version}", serialize=False)
-        for found in json.loads(answer.data)["resources"]:
-            if "/" not in found["name"]:
-                self._known[api_version, found["kind"]] = Resource(
-                    prefix=prefix,
-                    group=group,
-                    api_version=version,
-                    kind=found["kind"],
-                    namespaced=found["namespaced"],
-                    name=found["name"],
-                    client=self._client,
-                )
+        """The body, which is read only now: a connection may still be cut in the middle of it."""
+        with said():
+            return json.loads(answer.data)
 
 
 def _strict(*, dry_run: bool) -> Query:
     return [("fieldValidation", "Strict"), *([("dryRun", "All")] if dry_run else [])]
-
-
-@contextlib.contextmanager
-def _said() -> Generator[None]:
-    try:
-        yield
-    except ApiException as error:
-        raise _refused(error) from error
-    except HTTPError as error:
-        raise Unreachable(f"the API server did not answer: {error}") from error
-
-
-def _refused(error: ApiException) -> Refused:
-    body = error.body.decode("utf-8", "replace") if isinstance(error.body, bytes) else str(error.body or "")
-    try:
-        status = json.loads(body)
-    except ValueError:
-        status = {}
-    message, reason = status.get("message") or body or str(error.reason), status.get("reason") or ""
-    return Refused(int(error.status or 0), str(message), str(reason))

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
+from spotproof.kube.streaming import lines
+
 _GONE: Final = 410
 
 
@@ -97,7 +99,7 @@ class Watch:
         if self._closed.is_set():  # meanwhile, and before this answer was there to be ended
             answer.shutdown()
         try:
-            for line in _lines(answer):
+            for line in lines(answer):
                 since = self._receive(json.loads(line))
         except Exception:
             if not self._closed.is_set():
@@ -113,10 +115,3 @@ class Watch:
         if event["type"] != "BOOKMARK":
             self._received.put(Change(event["type"], thing, self._clock()))
         return str(thing["metadata"]["resourceVersion"])
-
-
-def _lines(answer: Any) -> Iterator[bytes]:
-    begun = b""
-    for piece in answer.stream(65536):
-        *lines, begun = (begun + piece).split(b"\n")
-        yield from lines

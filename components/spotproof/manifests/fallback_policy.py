@@ -12,8 +12,10 @@ from spotproof.fallback.resolved import (
     TierAccelerator,
     TierToleration,
 )
+from spotproof.manifests.crd import AGE, Column, definition, keyed, top_level
 from spotproof.manifests.fallback_rules import OF_A_TIER, OF_A_TOLERATION, OF_TIERS, Rules, of_the_name
 from spotproof.manifests.metadata import metadata
+from spotproof.manifests.rbac import GROUP, READ, cluster_role
 from spotproof.manifests.scheduling import Placement
 from spotproof.manifests.structural import Schema, structural
 from spotproof.prices import Price
@@ -27,10 +29,16 @@ PLURAL: Final = "fallbackpolicies"
 VALID: Final = "Valid"
 """The condition by which the controller says whether it can carry a policy out."""
 
+COLUMNS: Final = (
+    Column("First", "string", ".spec.tiers[0].pool"),
+    Column("Deadline", "string", ".spec.deadline.mode"),
+    Column(VALID, "string", f'.status.conditions[?(@.type=="{VALID}")].status'),
+    AGE,
+)
+
 POLICY_READER_ROLE: Final = "spotproof-fallback-policy-reader"
 
-READ: Final = ["get", "list", "watch"]
-WRITE: Final = ["create", "delete", "deletecollection", "patch", "update"]
+WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
 
 
 def resolve_tiers(
@@ -108,42 +116,7 @@ def read_policy(manifest: Mapping[str, object]) -> ResolvedPolicy:
 
 def crd() -> Manifest:
     """The CustomResourceDefinition of FallbackPolicy, made from the model its objects are made from."""
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": metadata(f"{PLURAL}.{API_GROUP}"),
-        "spec": {
-            "group": API_GROUP,
-            "scope": "Cluster",
-            "names": {
-                "kind": KIND,
-                "listKind": f"{KIND}List",
-                "plural": PLURAL,
-                "singular": KIND.lower(),
-                "shortNames": ["fbp"],
-                "categories": ["spotproof"],
-            },
-            "versions": [
-                {
-                    "name": API_VERSION.partition("/")[2],
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": _schema()},
-                    "subresources": {"status": {}},
-                    "additionalPrinterColumns": [
-                        _column("First", "string", ".spec.tiers[0].pool"),
-                        _column("Deadline", "string", ".spec.deadline.mode"),
-                        _column(VALID, "string", f'.status.conditions[?(@.type=="{VALID}")].status'),
-                        _column("Age", "date", ".metadata.creationTimestamp"),
-                    ],
-                }
-            ],
-        },
-    }
-
-
-def _column(name: str, kind: str, path: str) -> Manifest:
-    return {"name": name, "type": kind, "jsonPath": path}
+    return definition(kind=KIND, plural=PLURAL, scope="Cluster", short_name="fbp", schema=_schema(), columns=COLUMNS)
 
 
 def _schema() -> Schema:
@@ -156,20 +129,13 @@ def _schema() -> Schema:
     _add(tier, OF_A_TIER)
     _write_out(tier)
     _add(tier["properties"]["tolerations"]["items"], OF_A_TOLERATION)
-    return {
-        "type": "object",
-        "description": "How jobs fall down and climb an ordered list of pools. A job names a policy by the label "
+    whole = top_level(
+        "How jobs fall down and climb an ordered list of pools. A job names a policy by the label "
         "spotproof.dev/fallback-policy.",
-        "required": ["spec"],
-        "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
-            "metadata": {"type": "object"},
-            "spec": spec,
-            "status": _status(),
-        },
-        "x-kubernetes-validations": of_the_name(name["pattern"], name["maxLength"]),
-    }
+        spec=spec,
+        status=_status(),
+    )
+    return {**whole, "x-kubernetes-validations": of_the_name(name["pattern"], name["maxLength"])}
 
 
 def _add(node: Schema, rules: Rules) -> None:
@@ -201,13 +167,7 @@ def _status() -> Schema:
         "description": "What the controller makes of the policy.",
         "properties": {
             "observedGeneration": {"type": "integer", "format": "int64", "minimum": 0},
-            "conditions": {
-                "type": "array",
-                "maxItems": 16,
-                "items": condition,
-                "x-kubernetes-list-type": "map",
-                "x-kubernetes-list-map-keys": ["type"],
-            },
+            "conditions": keyed({"type": "array", "maxItems": 16, "items": condition}, "type"),
         },
     }
 
@@ -227,17 +187,11 @@ def aggregate_roles() -> list[Manifest]:
         {"apiGroups": ["ray.io"], "resources": ["rayclusters", "rayjobs"]},
     ]
     return [
-        _cluster_role("spotproof-view", "view", [{**kind, "verbs": list(READ)} for kind in kinds]),
-        _cluster_role("spotproof-edit", "edit", [{**kind, "verbs": list(WRITE)} for kind in kinds]),
-        _cluster_role(POLICY_READER_ROLE, None, [{**policies, "verbs": list(READ)}]),
+        cluster_role("spotproof-view", [{**kind, "verbs": [*READ]} for kind in kinds], labels=_aggregated("view")),
+        cluster_role("spotproof-edit", [{**kind, "verbs": [*WRITE]} for kind in kinds], labels=_aggregated("edit")),
+        cluster_role(POLICY_READER_ROLE, [{**policies, "verbs": [*READ]}]),
     ]
 
 
-def _cluster_role(name: str, aggregate_to: str | None, rules: list[Manifest]) -> Manifest:
-    labels = {f"rbac.authorization.k8s.io/aggregate-to-{aggregate_to}": "true"} if aggregate_to else {}
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": metadata(name, labels=labels),
-        "rules": rules,
-    }
+def _aggregated(role: str) -> dict[str, str]:
+    return {f"{GROUP}/aggregate-to-{role}": "true"}

@@ -13,12 +13,17 @@ from typing import Final, Literal, TypeAlias
 from spotproof.manifests.metadata import metadata
 from spotproof.settings.environment import Environment
 from spotproof.settings.pools import Pool
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, SPOT_SELECTORS, WORKSPACE_LABEL, Manifest
+from spotproof.vocabulary import (
+    FALLBACK_POLICY_LABEL,
+    POOL_LABEL,
+    QUEUE_LABEL,
+    SPOT_SELECTORS,
+    WORKSPACE_LABEL,
+    Manifest,
+)
 
 Action: TypeAlias = Literal["deny", "warn", "audit"]
 ACTIONS: Final[dict[Action, str]] = {"deny": "Deny", "warn": "Warn", "audit": "Audit"}
-
-QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 
 
 @dataclass(frozen=True)

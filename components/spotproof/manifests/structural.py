@@ -22,6 +22,8 @@ KEPT: Final = frozenset(
     }
 )
 DROPPED: Final = frozenset({"title", "examples", "$defs"})
+FORMATS: Final = frozenset({"date-time", "int32", "int64"})
+"""Of a value that the API server checks by its format. Of others it knows some and passes over the rest."""
 
 DURATION: Final[Schema] = {
     "type": "string",
@@ -123,6 +125,12 @@ def _required(value: list[str], _defs: Mapping[str, Schema], _path: str) -> Sche
     return {"required": list(value)}
 
 
+def _format(value: object, _defs: Mapping[str, Schema], path: str) -> Schema:
+    if value not in FORMATS:
+        raise ValueError(f"{path}: the format {value} is not one of {', '.join(sorted(FORMATS))}")
+    return {"format": value}
+
+
 def _const(value: object, _defs: Mapping[str, Schema], _path: str) -> Schema:
     return {"enum": [value]}
 
@@ -133,4 +141,5 @@ TRANSLATED: Final[Mapping[str, Callable[[Any, Mapping[str, Schema], str], Schema
     "additionalProperties": _additional,
     "required": _required,
     "const": _const,
+    "format": _format,
 }

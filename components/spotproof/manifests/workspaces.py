@@ -1,18 +1,14 @@
 """Workspaces: namespaces that may train, the service account of their jobs, the rights of their members."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
+from spotproof.manifests.controller_rights import workspace_roles
 from spotproof.manifests.fallback_policy import POLICY_READER_ROLE
 from spotproof.manifests.metadata import metadata
+from spotproof.manifests.rbac import Subject, account, binding, cluster_binding, role
 from spotproof.settings.environment import Workspace
 from spotproof.vocabulary import API_GROUP, WORKSPACE_LABEL, Manifest
-
-RBAC_GROUP: Final = "rbac.authorization.k8s.io"
-RBAC_VERSION: Final = f"{RBAC_GROUP}/v1"
-
-Subject: TypeAlias = Mapping[str, str]
-"""Somebody RBAC can name: kind, name, apiGroup; a service account's namespace."""
 
 TRAINER: Final = "spotproof-trainer"
 """Name of the Role of a workspace's service account, and of its binding."""
@@ -30,13 +26,12 @@ def members_group(namespace: str) -> str:
     return f"spotproof:workspace:{namespace}:members"
 
 
-def subject(kind: Literal["User", "Group"], name: str) -> Subject:
-    """Somebody as RBAC names people."""
-    return {"kind": kind, "apiGroup": RBAC_GROUP, "name": name}
-
-
 def workspace(
-    workspace: Workspace, members: Sequence[Subject] = (), *, annotations: Mapping[str, object] | None = None
+    workspace: Workspace,
+    members: Sequence[Subject] = (),
+    *,
+    annotations: Mapping[str, object] | None = None,
+    controller: bool = False,
 ) -> list[Manifest]:
     """All objects of one workspace, in an order in which they can be created.
 
@@ -46,19 +41,20 @@ def workspace(
             and groups by name. Nobody: no bindings.
         annotations: On the service account, where the cloud binds its identity by them (Azure, and clusters somebody
             else made). EKS Pod Identity and GKE's direct principals are bound from outside and need none.
+        controller: Whether a fallback controller is on the cluster, which then may move the jobs here.
     """
-    name, account = workspace.namespace, workspace.service_account
-    trainer = {"kind": "ServiceAccount", "name": account, "namespace": name}
+    name, trainer = workspace.namespace, workspace.service_account
     for_members = [
-        _binding(MEMBERS, name, "ClusterRole", "edit", *members),
+        binding(MEMBERS, "ClusterRole", "edit", *members, namespace=name),
         _policy_readers(name, *members),
     ]
     return [
         namespace(name),
-        service_account(account, name, annotations),
+        service_account(trainer, name, annotations),
         _trainer_role(name),
-        _binding(TRAINER, name, "Role", TRAINER, trainer),
+        binding(TRAINER, "Role", TRAINER, account(trainer, name), namespace=name),
         *(for_members if members else []),
+        *(workspace_roles(name) if controller else []),
     ]
 
 
@@ -66,7 +62,7 @@ def administrators(admins: Sequence[Subject]) -> list[Manifest]:
     """The binding that makes people administrators of the whole cluster; none where there is nobody."""
     if not admins:
         return []
-    return [_cluster_binding(ADMINS, "cluster-admin", *admins)]
+    return [cluster_binding(ADMINS, "cluster-admin", *admins)]
 
 
 def namespace(name: str) -> Manifest:
@@ -86,10 +82,9 @@ def namespace(name: str) -> Manifest:
 
 
 def service_account(name: str, namespace: str, annotations: Mapping[str, object] | None = None) -> Manifest:
-    """The service account of training pods.
+    """A service account whose token is mounted only into a pod that asks for it.
 
-    Cloud credentials come as a projected token of their own. The token of the Kubernetes API is mounted only into a
-    pod that asks for it, as one does that reports its progress.
+    A training pod does that to report its progress. Its cloud credentials come as a projected token of their own.
     """
     return {
         "apiVersion": "v1",
@@ -100,36 +95,12 @@ def service_account(name: str, namespace: str, annotations: Mapping[str, object]
 
 
 def _trainer_role(namespace: str) -> Manifest:
-    # Progress is an annotation of the job's own TrainingRun. Not its status, which is the controller's, and no
-    # pods: a pod learns its own name through the downward API.
-    return {
-        "apiVersion": RBAC_VERSION,
-        "kind": "Role",
-        "metadata": metadata(TRAINER, namespace=namespace),
-        "rules": [{"apiGroups": [API_GROUP], "resources": ["trainingruns"], "verbs": ["get", "patch"]}],
-    }
-
-
-def _binding(name: str, namespace: str, role_kind: str, role: str, *subjects: Subject) -> Manifest:
-    return {
-        "apiVersion": RBAC_VERSION,
-        "kind": "RoleBinding",
-        "metadata": metadata(name, namespace=namespace),
-        "roleRef": {"apiGroup": RBAC_GROUP, "kind": role_kind, "name": role},
-        "subjects": [dict(one) for one in subjects],
-    }
+    # Progress is an annotation of the job's own TrainingRun, and progress_admission.py keeps the patch to that. Not its
+    # status, which is the controller's, and no pods: a pod learns its own name through the downward API.
+    rule = {"apiGroups": [API_GROUP], "resources": ["trainingruns"], "verbs": ["get", "patch"]}
+    return role(TRAINER, [rule], namespace=namespace)
 
 
 def _policy_readers(namespace: str, *members: Subject) -> Manifest:
     # Fallback policies are cluster-scoped: no RoleBinding reaches them, and who names one wants to read it.
-    return _cluster_binding(f"spotproof-workspace-{namespace}", POLICY_READER_ROLE, *members)
-
-
-def _cluster_binding(name: str, role: str, *subjects: Subject) -> Manifest:
-    return {
-        "apiVersion": RBAC_VERSION,
-        "kind": "ClusterRoleBinding",
-        "metadata": metadata(name),
-        "roleRef": {"apiGroup": RBAC_GROUP, "kind": "ClusterRole", "name": role},
-        "subjects": [dict(one) for one in subjects],
-    }
+    return cluster_binding(f"spotproof-workspace-{namespace}", POLICY_READER_ROLE, *members)

@@ -8,9 +8,9 @@ import pulumi
 
 from spotproof.clouds import contract
 from spotproof.clouds.contract import Cluster
-from spotproof.operators import gpu_plugin, jobset, kuberay
+from spotproof.operators import fallback, gpu_plugin, jobset, kuberay
 from spotproof.settings import Environment
-from spotproof.settings.operators import Operator, Operators
+from spotproof.settings.operators import Fallback, Operator, Operators
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Entry:
     which a cloud says that its nodes bring it.
     """
 
-    settings: Callable[[Operators], Operator]
+    settings: Callable[[Operators], Operator | Fallback]
     install: Callable[[str, Environment, Cluster], pulumi.Resource | None]
     provided_as: str = ""
 
@@ -30,6 +30,7 @@ OPERATORS: Final[dict[str, Entry]] = {
     "jobset": Entry(lambda all_: all_.jobset, jobset.install),
     "kuberay": Entry(lambda all_: all_.kuberay, kuberay.install),
     "gpuPlugin": Entry(lambda all_: all_.gpu_plugin, gpu_plugin.install, contract.GPU_PLUGIN),
+    "fallback": Entry(lambda all_: all_.fallback, fallback.install),
 }
 """By the key of the settings."""
 

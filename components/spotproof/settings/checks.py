@@ -160,6 +160,38 @@ def versions_do(env: Environment) -> Iterator[Problem]:
             )
 
 
+def the_controller_has_an_image(env: Environment) -> Iterator[Problem]:
+    """An image is there exactly where it is run."""
+    mode, image = env.operators.fallback.mode, env.operators.fallback.image
+    if mode == "install" and image is None:
+        yield Problem(
+            "operators.fallback.image",
+            "is missing, with `mode: install`",
+            "there would be no controller, and jobs would stay on a tier that has dried up",
+            "Write the digest that the workflow `image` printed, as in "
+            "`image: <registry>/<path>@sha256:<64 hex digits>`, or `mode: off`",
+        )
+    elif mode != "install" and image is not None:
+        yield Problem(
+            "operators.fallback.image",
+            f"is there, with `mode: {mode}`",
+            "nothing would run it",
+            "Remove it, or write `mode: install`",
+        )
+
+
+def the_controller_has_jobs_to_move(env: Environment) -> Iterator[Problem]:
+    """It moves JobSets and RayJobs, and knows no others."""
+    operators = env.operators
+    if operators.fallback.mode == "install" and {operators.jobset.mode, operators.kuberay.mode} == {"off"}:
+        yield Problem(
+            "operators.fallback.mode",
+            "is install, with `jobset: {mode: off}` and `kuberay: {mode: off}`",
+            "there would be no job that it can move",
+            "Install one of the two operators, or write `fallback: {mode: off}`",
+        )
+
+
 def prices_lie_beside(env: Environment) -> Iterator[Problem]:
     """A prices file is named relative to the stack file."""
     if env.prices is not None and (env.prices.startswith(("/", "~")) or ".." in env.prices.split("/")):
@@ -180,6 +212,8 @@ CHECKS: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     namespaces_are_free,
     service_accounts_are_ours,
     versions_do,
+    the_controller_has_an_image,
+    the_controller_has_jobs_to_move,
     prices_lie_beside,
 )
 

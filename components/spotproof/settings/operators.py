@@ -1,13 +1,15 @@
 """What is installed on the cluster besides the pools."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from spotproof.settings.base import Settings
+from spotproof.settings.errors import shown
 
 CHART_VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.-]+)?$"
 
@@ -78,15 +80,60 @@ class Operator(Settings):
     )
 
 
+IMAGE_BY_DIGEST = r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)+@sha256:[0-9a-f]{64}$"
+"""Registry, path and digest, as references of the OCI distribution specification have them. The registry is there, so
+that a mirror can keep it apart from others; no tag, which beside a digest nobody checks."""
+
+EXAMPLE_IMAGE = f"ghcr.io/example/spotproof-controller@sha256:{'0123456789abcdef' * 4}"
+
+
+WRITE_A_DIGEST: Final = "Write it as the workflow `image` prints it, `<registry>/<path>@sha256:<64 hex digits>`"
+
+
+def by_digest(image: str) -> str:
+    """An image that is named by its digest.
+
+    Raises:
+        ValueError: it is not, or its registry is left out.
+    """
+    if re.fullmatch(IMAGE_BY_DIGEST, image, re.ASCII):
+        return image
+    if "@" not in image:
+        raise ValueError(
+            f"is {shown(image)}, an image without a digest; whoever may push to its registry could put something else "
+            f"there, which would run with the controller's rights; {WRITE_A_DIGEST}"
+        )
+    raise ValueError(f"is {shown(image)}, which names no image of a registry; no node could pull it; {WRITE_A_DIGEST}")
+
+
+Image: TypeAlias = Annotated[
+    str, AfterValidator(by_digest), WithJsonSchema({"type": "string", "pattern": IMAGE_BY_DIGEST, "maxLength": 500})
+]
+
+
 class Fallback(Settings):
     """The fallback controller."""
 
-    mode: Literal["off"] = Field(
+    mode: Literal["install", "existing", "off"] = Field(
         default="off",
-        description="The controller that carries the fallback rule out. `off`: the policies are rendered, and "
-        "nothing moves jobs yet.",
-        examples=["off"],
+        description="The controller that moves jobs by the fallback policies. `install`: from `image`, with the "
+        "admission policies of jobs. `existing`: somebody else keeps it on this cluster, and it may move the jobs of "
+        "this stack's workspaces. `off`: the policies are rendered, and nothing moves jobs. Off unless asked for: "
+        "there is no image before you have built and pushed one (docs/how-to/install-the-controller.md).",
+        examples=["install"],
     )
+    image: Image | None = Field(
+        default=None,
+        description="With `install`: the controller's image by digest, `<registry>/<path>@sha256:<64 hex digits>`. "
+        "The workflow `image` prints it. A tag can be moved to something else, with the controller's rights. "
+        "With `imageRegistry` it is pulled from there.",
+        examples=[EXAMPLE_IMAGE],
+    )
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a controller on the cluster, whoever keeps it."""
+        return self.mode != "off"
 
 
 class Operators(Settings):
@@ -104,4 +151,8 @@ class Operators(Settings):
         "Bottlerocket, which brings its own.",
         examples=[{"mode": "install"}],
     )
-    fallback: Fallback = Field(default=Fallback(), description="The fallback controller.", examples=[{"mode": "off"}])
+    fallback: Fallback = Field(
+        default=Fallback(),
+        description="The fallback controller.",
+        examples=[{"mode": "install", "image": EXAMPLE_IMAGE}],
+    )

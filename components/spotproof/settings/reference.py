@@ -43,9 +43,7 @@ config:
 
 def settings_reference() -> str:
     """The page as Markdown: a table for every mapping of the settings, then the defaults that are lists."""
-    return "\n".join(
-        [INTRODUCTION, *_tables(Environment, "", set()), *_defaults(), *_scopes(), *_accelerators(), *_not_yet()]
-    )
+    return "\n".join([INTRODUCTION, *_tables(Environment, "", set()), *_defaults(), *_scopes(), *_accelerators()])
 
 
 EXPERIMENTS: Final = """\
@@ -153,8 +151,3 @@ def _accelerators() -> Iterator[str]:
     yield "## Accelerators\n\n| type | memory of one, GiB |\n| --- | --- |"
     yield from (f"| `{name}` | {gib} |" for name, gib in MEMORY_GIB.items())
     yield ""
-
-
-def _not_yet() -> Iterator[str]:
-    yield "## Not yet available\n\nRefused by name, never ignored:\n"
-    yield "- `operators.fallback.mode: install`: the fallback controller\n"

@@ -1,4 +1,4 @@
-"""What is refused by name before the shape is looked at: features that come later, keys that are not ours."""
+"""What is refused by name before the shape is looked at: features of other clouds, keys that are not ours."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -75,11 +75,6 @@ def refused(raw: dict[str, object]) -> tuple[dict[str, object], list[Problem], s
                 "Remove it, and write `capacity: spot` on the pools that are to be spot",
             )
         )
-    operators = raw.get("operators")
-    if isinstance(operators, dict) and (found := list(_fallback(operators.get("fallback")))):
-        problems += found
-        values["operators"] = {**operators, "fallback": {"mode": "off"}}
-        replaced.add(("operators", "fallback"))
     return values, problems, replaced, unjudged
 
 
@@ -112,18 +107,6 @@ def _without(here: Any, path: Path) -> Any:
     if isinstance(here, list) and rest:
         return [_without(value, rest) if index == part else value for index, value in enumerate(here)]
     return here
-
-
-def _fallback(fallback: object) -> Iterator[Problem]:
-    asked = fallback if isinstance(fallback, dict) else {}
-    for key, wanted in (("mode", asked.get("mode") in ("install", "existing")), ("image", "image" in asked)):
-        if wanted:
-            yield Problem(
-                f"operators.fallback.{key}",
-                f"is {shown(asked[key])}; the fallback controller is not yet available",
-                "no job would be moved",
-                "Write `fallback: {mode: off}`, or leave it out; policies are rendered all the same",
-            )
 
 
 def beside(key: str, value: object, raw: object) -> Iterator[Problem]:

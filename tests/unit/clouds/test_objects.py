@@ -7,7 +7,8 @@ import pytest
 
 from spotproof.clouds.objects import TYPED, apply, object_name
 from spotproof.manifests import admission, fallback_policy
-from spotproof.manifests.workspaces import subject, workspace
+from spotproof.manifests.rbac import subject
+from spotproof.manifests.workspaces import workspace
 from spotproof.settings.environment import Workspace
 from spotproof.vocabulary import Manifest
 from tests.unit.clouds.programs import SMALLEST, environment, run

@@ -7,9 +7,12 @@ import cel
 Json = dict[str, Any]
 
 
-def refusals(policy: Json, manifest: Json) -> list[str]:
-    """Messages of the rules that the object breaks; an expression that cannot be evaluated raises."""
-    context: Json = {"object": manifest, "variables": {}}
+def refusals(policy: Json, manifest: Json, **more: Json) -> list[str]:
+    """Messages of the rules that the object breaks; an expression that cannot be evaluated raises.
+
+    `more` is what else the API server hands over: `oldObject` at an update, `request`.
+    """
+    context: Json = {"object": manifest, "variables": {}, **more}
     for each in policy["spec"]["variables"]:
         context["variables"][each["name"]] = cel.evaluate(each["expression"], context)
     found: list[str] = []
@@ -19,6 +22,12 @@ def refusals(policy: Json, manifest: Json) -> list[str]:
         if not answer:
             found.append(rule["message"])
     return found
+
+
+def is_asked(policy: Json, **context: Json) -> bool:
+    """Whether every match condition holds, so that the policy's rules are asked at all."""
+    answers = [cel.evaluate(each["expression"], context) for each in policy["spec"]["matchConditions"]]
+    return all(answer is True for answer in answers)
 
 
 def resource_of(manifest: Json) -> tuple[str, str]:

@@ -33,6 +33,25 @@ def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def filled(schema: Mapping[str, Any]) -> Any:
+    """A value that has every field a schema names, each with something that it takes; of a list one item."""
+    if "enum" in schema:
+        return schema["enum"][-1]
+    match schema["type"]:
+        case "object":
+            return {name: filled(each) for name, each in schema.get("properties", {}).items()}
+        case "array":
+            return [filled(schema["items"])]
+        case "integer":
+            return schema.get("minimum", 0) + 1
+        case "boolean":
+            return True
+        case "string":
+            return "2026-11-21T10:00:00Z" if schema.get("format") == "date-time" else "a"
+        case other:
+            raise NotImplementedError(other)
+
+
 def errors(schema: Mapping[str, Any], manifest: Mapping[str, Any]) -> list[str]:
     """Every error with its path; metadata belongs to the API server's own schema."""
     judged = {**manifest, "metadata": {}}

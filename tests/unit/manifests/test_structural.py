@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.manifests.fallback_policy import crd
@@ -154,14 +154,32 @@ class WithStep(Settings):
     step: Annotated[int, Field(multiple_of=5)] = Field(description="A constraint without counterpart.")
 
 
+class WithFormats(Settings):
+    at: Annotated[int, WithJsonSchema({"type": "string", "format": "date-time"})] = Field(description="A time.")
+    count: Annotated[int, WithJsonSchema({"type": "integer", "format": "int64"})] = Field(description="A count.")
+
+
+class WithAddress(Settings):
+    where: Annotated[str, WithJsonSchema({"type": "string", "format": "ipv9"})] = Field(description="Nobody's format.")
+
+
 class WithChoice(Settings):
     nodes: Annotated[int, Field(ge=1, le=4)] | Literal["all", "half"] = Field(1, description="A number or a word.")
 
 
-@pytest.mark.parametrize(("model", "named"), [(WithUnion, "WithUnion.either"), (WithStep, "WithStep.step")])
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [(WithUnion, "WithUnion.either"), (WithStep, "WithStep.step"), (WithAddress, "WithAddress.where")],
+)
 def test_what_a_crd_cannot_say_is_an_error_and_not_dropped(model: type[Settings], named: str) -> None:
     with pytest.raises(ValueError, match=re.escape(named)):
         structural(model)
+
+
+def test_a_format_that_the_api_server_checks_is_kept() -> None:
+    properties = structural(WithFormats)["properties"]
+
+    assert {name: node["format"] for name, node in properties.items()} == {"at": "date-time", "count": "int64"}
 
 
 def test_a_number_or_a_word_follows_the_model() -> None:

@@ -2,7 +2,8 @@ from collections.abc import Callable
 from typing import Any
 
 from spotproof.manifests.fallback_policy import aggregate_roles
-from spotproof.manifests.workspaces import administrators, members_group, subject, workspace
+from spotproof.manifests.rbac import subject
+from spotproof.manifests.workspaces import administrators, members_group, workspace
 from spotproof.vocabulary import WORKSPACE_LABEL
 from tests.unit.manifests.samples import environment
 

@@ -22,12 +22,12 @@ def test_table_folder_and_settings_agree() -> None:
     files = {
         path.stem for path in Path(spotproof.operators.__file__).parent.glob("*.py") if path.name not in NOT_OPERATORS
     }
-    settings = set(Operators.model_fields) - {"fallback"}
+    settings = set(Operators.model_fields)
 
     assert {entry.install.__module__.rpartition(".")[2] for entry in OPERATORS.values()} == files == settings
 
 
-@pytest.mark.parametrize("key", OPERATORS)
+@pytest.mark.parametrize("key", CHARTS)
 @pytest.mark.parametrize("mode", ["existing", "off"])
 def test_what_is_not_to_be_installed_is_not(key: str, mode: str) -> None:
     if (key, mode) == ("gpuPlugin", "off"):
@@ -37,7 +37,7 @@ def test_what_is_not_to_be_installed_is_not(key: str, mode: str) -> None:
     assert CHARTS[key] not in {one.inputs["name"] for one in of(seen, "Release")}
 
 
-@pytest.mark.parametrize("key", OPERATORS)
+@pytest.mark.parametrize("key", CHARTS)
 def test_a_version_of_the_settings_is_taken(key: str) -> None:
     seen = build({**SMALLEST, "operators": {key: {"version": "9.9.9"}}})
     (release,) = (one for one in of(seen, "Release") if one.inputs["name"] == CHARTS[key])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotproof.settings import Environment, SettingsError, load_environment, load_stack, warnings
+from spotproof.settings.operators import EXAMPLE_IMAGE
 from tests.unit.settings.damage import VALID
 
 TODAY = date(2026, 11, 20)
@@ -28,6 +29,7 @@ def policy(*tiers: dict[str, object], **changes: object) -> dict[str, object]:
 
 
 AWS: dict[str, object] = {"cloud": "aws", "region": "us-west-2", "accountId": "123456789012"}
+IMAGE = EXAMPLE_IMAGE
 GPU = {"instanceTypes": ["p4d.24xlarge"]}
 
 # ruff: noqa: E501 - a table reads by its columns
@@ -94,8 +96,29 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"pools": [pool("a", nodeLabels={"a": "b"})]}, "pools[0].nodeLabels", "somebody else made"),
     ({"checkpoints": {"uri": "s3://elsewhere"}}, "checkpoints.uri", "here a bucket is made"),
     ({"provider": {"cloud": "awz"}}, "provider.cloud", "cloud: aws"),
-    ({"operators": {"fallback": {"mode": "install"}}}, "operators.fallback.mode", "not yet available"),
-    ({"operators": {"fallback": {"image": "x@sha256:0"}}}, "operators.fallback.image", "not yet available"),
+    ({"operators": {"fallback": {"mode": "install"}}}, "operators.fallback.image", "is missing, with `mode: install`"),
+    ({"operators": {"fallback": {"image": IMAGE}}}, "operators.fallback.image", "nothing would run it"),
+    (
+        {"operators": {"fallback": {"mode": "install", "image": "ghcr.io/example/controller:1.2"}}},
+        "operators.fallback.image",
+        "an image without a digest; whoever may push",
+    ),
+    (
+        {"operators": {"fallback": {"mode": "install", "image": "controller@sha256:" + "a" * 64}}},
+        "operators.fallback.image",
+        "no node could pull it",
+    ),
+    (
+        {
+            "operators": {
+                "jobset": {"mode": "off"},
+                "kuberay": {"mode": "off"},
+                "fallback": {"mode": "install", "image": IMAGE},
+            }
+        },
+        "operators.fallback.mode",
+        "no job that it can move",
+    ),
     ({"tags": {"aws:owner": "me"}}, "tags.aws:owner", "AWS"),
     ({"tags": {"karpenter.sh/nodepool": "me"}}, 'tags."karpenter.sh/nodepool"', "Karpenter"),
     ({"tags": {"${owner}": "me"}}, 'tags."${owner}"', "no tag of AWS"),

@@ -23,8 +23,9 @@ from spotproof.clouds.contract import GPU_PLUGIN, Cluster, Scheduling
 from spotproof.clouds.exports import common_exports
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
+from spotproof.manifests.rbac import subject
 from spotproof.manifests.scheduling import placement
-from spotproof.manifests.workspaces import members_group, subject
+from spotproof.manifests.workspaces import members_group
 from spotproof.prices import Prices, load_prices
 from spotproof.settings import Environment, Pool
 from spotproof.settings.aws import Aws
@@ -264,7 +265,13 @@ class _Assembly:
                 self._opts(control_plane),
             )
             members = [subject("Group", members_group(one.namespace))]
-            WorkspaceObjects(f"{self.name}-{one.namespace}", one, members, opts=self._opts(*waits_for))
+            WorkspaceObjects(
+                f"{self.name}-{one.namespace}",
+                one,
+                members,
+                controller=self.env.operators.fallback.is_there,
+                opts=self._opts(*waits_for),
+            )
 
     def _scheduling(self, pool: Pool) -> Scheduling:
         placing = placement(pool)

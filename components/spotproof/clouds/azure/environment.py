@@ -21,8 +21,8 @@ from spotproof.clouds.contract import Cluster, Scheduling
 from spotproof.clouds.exports import common_exports
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
+from spotproof.manifests.rbac import subject
 from spotproof.manifests.scheduling import placement
-from spotproof.manifests.workspaces import subject
 from spotproof.prices import Prices, load_prices
 from spotproof.settings import Environment, Pool
 from spotproof.settings.azure import Azure
@@ -254,7 +254,8 @@ class _Assembly:
                 one,
                 members,
                 {CLIENT_ID: identity.client_id},
-                self._opts(cluster, identity, *pools),
+                controller=self.env.operators.fallback.is_there,
+                opts=self._opts(cluster, identity, *pools),
             )
 
     def _scheduling(self, pool: Pool) -> Scheduling:

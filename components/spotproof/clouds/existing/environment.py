@@ -12,8 +12,8 @@ from spotproof.clouds.existing.names import checkpoint_store, cluster_identifier
 from spotproof.clouds.exports import common_exports
 from spotproof.clouds.rendered import FallbackPolicies, WorkspaceObjects
 from spotproof.manifests.checkpoints import CheckpointStore
+from spotproof.manifests.rbac import Subject, subject
 from spotproof.manifests.scheduling import Placement, placement
-from spotproof.manifests.workspaces import Subject, subject
 from spotproof.prices import Prices, load_prices
 from spotproof.settings import Environment, Pool
 from spotproof.settings.existing import Existing
@@ -108,7 +108,14 @@ class _Assembly:
         annotations = dict(self.env.checkpoints.service_account_annotations)
         for one in self.env.workspaces:
             members = [person(member) for member in one.members]
-            WorkspaceObjects(f"{self.name}-{one.namespace}", one, members, annotations, self._opts(*operators))
+            WorkspaceObjects(
+                f"{self.name}-{one.namespace}",
+                one,
+                members,
+                annotations,
+                controller=self.env.operators.fallback.is_there,
+                opts=self._opts(*operators),
+            )
 
     def _scheduling(self, pool: Pool) -> Scheduling:
         placing = placement(pool)

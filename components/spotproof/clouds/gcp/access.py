@@ -10,7 +10,8 @@ from spotproof.clouds.gcp.names import Names
 from spotproof.clouds.naming import digest, slug
 from spotproof.clouds.objects import apply, object_name
 from spotproof.clouds.options import child_of
-from spotproof.manifests.workspaces import Subject, administrators, subject
+from spotproof.manifests.rbac import Subject, subject
+from spotproof.manifests.workspaces import administrators
 
 PERMISSIONS: Final = ("container.clusters.connect", "container.clusters.get")
 """To come through the DNS endpoint, and to ask where it is. Predefined roles with the first have rights in every

@@ -205,7 +205,13 @@ class _Assembly:
                 },
                 self._opts(control_plane),
             )
-            WorkspaceObjects(f"{self.name}-{one.namespace}", one, subjects(one.members), opts=self._opts(*waits_for))
+            WorkspaceObjects(
+                f"{self.name}-{one.namespace}",
+                one,
+                subjects(one.members),
+                controller=self.env.operators.fallback.is_there,
+                opts=self._opts(*waits_for),
+            )
 
     def _scheduling(self, pool: Pool) -> Scheduling:
         where = placing.on(pool)

@@ -1,22 +1,77 @@
-"""Preflight. (Replaced by the branch `checks`.)"""
+"""What would make a later move impossible, looked for before a job is managed. Pure: no clock, no API.
 
-from collections.abc import Sequence
-from typing import NamedTuple
+>>> [str(each) for each in preflight(job, policy, others) if each.refuses]
+['spec.shutdownAfterJobFinishes: is false; KubeRay suspends only ... Write `shutdownAfterJobFinishes: true`.']
 
-from spotproof.controller.kinds import Object
+Nothing is half-managed: a job with a finding that refuses is left as it is, and taken up once it is mended. The
+admission policies (manifests/job_admission.py) refuse a part of the same at submit; this also sees jobs that were
+there before, policies that have changed, and the other jobs of the namespace.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from spotproof.controller.kinds import JOBSET, RAYJOB, Object
+from spotproof.controller.preflight.checkpoints import checkpoints
+from spotproof.controller.preflight.deadline import deadline
+from spotproof.controller.preflight.eviction import eviction
+from spotproof.controller.preflight.finding import CHECKS, Check, Finding, finding
+from spotproof.controller.preflight.gang import gang
+from spotproof.controller.preflight.head import head
+from spotproof.controller.preflight.ownership import ownership
+from spotproof.controller.preflight.placement import placement
+from spotproof.controller.preflight.restarts import restarts
+from spotproof.controller.preflight.retries import retries
+from spotproof.controller.preflight.suspension import suspension
+from spotproof.controller.preflight.tiers import tiers
+from spotproof.controller.preflight.tolerance import tolerance
+from spotproof.controller.preflight.view import Rule, View, label_field
+from spotproof.controller.preflight.workers import workers
 from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.settings.errors import shown
+from spotproof.settings.near import near, one_of
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
+__all__ = ["CHECKS", "RULES", "Check", "Finding", "invalid_policy", "preflight", "unknown_policy"]
 
-class Finding(NamedTuple):
-    """One thing that would make a later move impossible."""
-
-    code: str
-    field: str
-    message: str
-    remedy: str
-    refuses: bool = True
+RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
+    {
+        JOBSET.kind: (
+            *(ownership, tiers, placement, tolerance),
+            *(gang, eviction, restarts),
+            *(checkpoints, deadline),
+        ),
+        RAYJOB.kind: (
+            *(ownership, suspension, tiers, placement, tolerance),
+            *(head, workers, retries),
+            *(checkpoints, deadline),
+        ),
+    }
+)
+"""By kind, in the order in which findings are told. A rule that is not here does not exist."""
 
 
 def preflight(job: Object, policy: ResolvedPolicy, others: Sequence[Object]) -> tuple[Finding, ...]:
-    """Everything found."""
-    return ()
+    """Everything that is wrong with a job, all at once.
+
+    Args:
+        job: A JobSet or RayJob as the API server has it.
+        policy: The policy that it names.
+        others: The other managed jobs of its namespace, of both kinds.
+    """
+    view = View(job, policy, others)
+    return tuple(each for rule in RULES[job["kind"]] for each in rule(view))
+
+
+def unknown_policy(name: str, known: Iterable[str]) -> Finding:
+    """The finding of a job whose policy is not there."""
+    words = sorted(known)
+    guess = near(name, words)
+    remedy = f"{FALLBACK_POLICY_LABEL}: {guess}" if guess else f"{one_of(words)}, or remove the label"
+    return finding("UnknownPolicy", label_field(FALLBACK_POLICY_LABEL), policy=shown(name), remedy=remedy)
+
+
+def invalid_policy(name: str, problem: str) -> Finding:
+    """The finding of a job whose policy this version cannot carry out."""
+    return finding("InvalidPolicy", label_field(FALLBACK_POLICY_LABEL), policy=shown(name), problem=problem)

@@ -1,0 +1,89 @@
+"""One writer to one checkpoint: where the job saves, and who else saves there."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from spotproof.controller.kinds import JOBSET, Object
+from spotproof.controller.preflight.finding import Finding, finding
+from spotproof.controller.preflight.view import View, label_field
+from spotproof.controller.templates import Template, templates
+from spotproof.settings.errors import shown
+from spotproof.vocabulary import CHECKPOINT_URI_ENV, RUN_LABEL
+
+ENDED: Final = ("Complete", "Failed")
+"""Of a RayJob (jobDeploymentStatus). ValidationFailed is none: its cluster goes on."""
+REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+
+
+def checkpoints(view: View) -> Iterator[Finding]:
+    """The job that was there first keeps its place; the other one is refused until that one has ended."""
+    own = dict(_uris(view.job))
+    for other in (each for each in view.others if _is_older(each, view.job)):
+        who: dict[str, object] = {"kind": other["kind"], "name": other["metadata"]["name"]}
+        if other["metadata"]["name"] == view.job["metadata"]["name"]:
+            # also of one that has ended: its TrainingRun is there as long as it is
+            yield finding("SameName", "metadata.name", **who)
+        if has_ended(other):
+            continue
+        if shared := next((uri for uri in dict(_uris(other)) if uri in own), None):
+            yield finding("SameCheckpoint", own[shared], uri=shown(shared, 200), **who)
+        elif (run := view.labels.get(RUN_LABEL)) and run == (other["metadata"].get("labels") or {}).get(RUN_LABEL):
+            yield finding("SameRun", label_field(RUN_LABEL), run=run, **who)
+    if view.moving and not _has_target(view):
+        yield finding("NoCheckpoint", view.moving[0].dotted("spec", "containers", 0, "env"))
+
+
+def has_ended(job: Object) -> bool:
+    """Whether it will write nothing more."""
+    status = job.get("status") or {}
+    if job["kind"] == JOBSET.kind:
+        return bool(status.get("terminalState"))
+    return status.get("jobDeploymentStatus") in ENDED
+
+
+def _is_older(one: Object, other: Object) -> bool:
+    return _age(one) < _age(other)
+
+
+def _age(job: Object) -> tuple[str, str]:
+    return job["metadata"].get("creationTimestamp") or "", job["metadata"].get("uid") or ""
+
+
+def _has_target(view: View) -> bool:
+    """Any template will do: rank 0 alone may save, and with Ray the program on the head."""
+    if CHECKPOINT_URI_ENV in (view.spec.get("runtimeEnvYAML") or ""):
+        return True
+    return any(
+        each.get("name") == CHECKPOINT_URI_ENV
+        for template in view.templates
+        for _, container in _containers(template)
+        for each in container.get("env") or []
+    )
+
+
+def _uris(job: Object) -> Iterator[tuple[str, str]]:
+    """Where the job saves, each with the field that says so; what only the cluster knows is left out."""
+    for template in templates(job):
+        for index, container in _containers(template):
+            values: dict[str, str | None] = {}
+            for place, each in enumerate(container.get("env") or []):
+                values[each["name"]] = _expanded(each.get("value") or "", values) if "valueFrom" not in each else None
+                if each["name"] == CHECKPOINT_URI_ENV and (uri := values[each["name"]]):
+                    yield uri.rstrip("/"), template.dotted("spec", "containers", index, "env", place)
+
+
+def _containers(template: Template) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    yield from enumerate(template.spec.get("containers") or [])
+
+
+def _expanded(text: str, values: Mapping[str, str | None]) -> str | None:
+    """As the kubelet fills in `$(NAME)` of variables before it; None where one of them is not known here."""
+    names = [found[1] for found in REFERENCE.finditer(text) if found[1]]
+    if any(values.get(name, "") is None for name in names):
+        return None
+
+    def filled(found: re.Match[str]) -> str:
+        return (values.get(found[1], found[0]) or "") if found[1] else "$"
+
+    return REFERENCE.sub(filled, text)

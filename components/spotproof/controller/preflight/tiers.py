@@ -1,0 +1,31 @@
+"""What moves: the templates that select a tier, all of them the same one."""
+
+from collections.abc import Iterator
+
+from spotproof.controller.kinds import JOBSET
+from spotproof.controller.preflight.finding import Finding, finding
+from spotproof.controller.preflight.spot import spot_selector
+from spotproof.controller.preflight.view import View
+from spotproof.controller.templates import Template, selects
+
+
+def tiers(view: View) -> Iterator[Finding]:
+    """No template on a tier has nothing to move, and templates on two are counted on one."""
+    if not view.moving:
+        field = "spec.replicatedJobs" if view.job["kind"] == JOBSET.kind else "spec.rayClusterSpec.workerGroupSpecs"
+        (first, *_) = view.policy.tiers
+        selector = ", ".join(f"{key}: {value}" for key, value in first.node_selector.items())
+        yield finding("NoTier", field, policy=view.policy.name, selector=selector)
+        return
+    first = _tier(view, view.moving[0])
+    for template in view.moving[1:]:
+        if (tier := _tier(view, template)) != first:
+            yield finding("MixedTiers", template.dotted("spec", "nodeSelector"), tier=tier, other=first)
+    for template in view.templates:
+        if not template.stays and template not in view.moving and (selector := spot_selector(template, view.policy)):
+            field = template.dotted("spec", "nodeSelector")
+            yield finding("SpotBesideTiers", field, selector=selector, policy=view.policy.name)
+
+
+def _tier(view: View, template: Template) -> str:
+    return next(tier.pool for tier in view.policy.tiers if selects(template, tier))

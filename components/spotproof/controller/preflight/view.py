@@ -1,0 +1,59 @@
+"""What every rule of a preflight looks at: the job, its policy, and the other jobs of its namespace."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from spotproof.controller.kinds import Object
+from spotproof.controller.preflight.finding import Finding
+from spotproof.controller.templates import Template, moving, templates
+from spotproof.fallback.resolved import ResolvedPolicy
+
+
+@dataclass(frozen=True)
+class View:
+    """A job before it is managed; `others` are the other managed jobs of its namespace, of either kind."""
+
+    job: Object
+    policy: ResolvedPolicy
+    others: Sequence[Object]
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """Its spec."""
+        return self.job.get("spec", {})
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels."""
+        return self.job["metadata"].get("labels") or {}
+
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        """All its pod templates."""
+        return templates(self.job)
+
+    @cached_property
+    def moving(self) -> tuple[Template, ...]:
+        """Those that select a tier."""
+        return moving(self.job, self.policy)
+
+
+Rule: TypeAlias = Callable[[View], Iterator[Finding]]
+"""What one rule has to say of a job."""
+
+
+def label_field(key: str) -> str:
+    """A label of the job, as Kubernetes writes its path."""
+    return f"metadata.labels['{key}']"
+
+
+def annotation_field(key: str) -> str:
+    """An annotation of the job."""
+    return f"metadata.annotations['{key}']"
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)

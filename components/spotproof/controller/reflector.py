@@ -1,0 +1,265 @@
+"""A copy of what the API server has of one kind: listed page by page, projected, and watched from there on.
+
+Our own, because SharedInformer of the official client (37.0) keeps every object whole and deserialised, some 12 kB for
+a pod of which we read 1 kB; lists without pages, so that the whole answer is in memory at once; repeats what it has
+heard into its cache without looking at versions; and waits for ever on a connection that has died without a word, as
+behind a load balancer or a node that went. The transport is the client's.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+import structlog
+
+from spotproof.controller.cache import Cache, Key
+from spotproof.controller.kinds import Object, Watched
+from spotproof.controller.metrics import Observer, WatchEnd
+from spotproof.controller.work_queue import Backoff
+from spotproof.kube.client import Refused, Unreachable
+from spotproof.kube.errors import Silent
+from spotproof.kube.streaming import Page, Stream
+
+_log: Final = structlog.get_logger()
+
+PAGE_OBJECTS: Final = 500
+"""As client-go asks: 500 pods are 6 MB of JSON, which are gone again before the next page."""
+END_SECONDS: Final = 300
+"""A watch is ended by the server after this long and up to as long again, so that not all of them end at once."""
+SILENCE_SECONDS: Final = 90.0
+"""The API server sends a bookmark every 60 s where nothing happens."""
+OVERTIME_SECONDS: Final = 30
+"""A stream that goes on so long after its end was due is not the server's any more."""
+SHORT_SECONDS: Final = 1.0
+"""A watch that ends sooner, and has given nothing, is a failure: begun again at once, it would be so for ever."""
+LOOK_AGAIN_SECONDS: Final = 30.0
+"""How often a kind is looked for that the server does not have, more or less by half."""
+NOT_FOUND: Final = 404
+GONE: Final = 410
+PASSING: Final = frozenset({401, 403, 429, 503})
+"""After these a watch goes on where it was. After any other refusal everything is listed again."""
+
+
+class Restored(Exception):  # noqa: N818  # the name is the sentence
+    """The API server's versions have gone back: it was restored from a backup, and what is known is of another past."""
+
+
+class Source(Protocol):
+    """Where objects come from; `kube.client.Kube` fits."""
+
+    def page(self, api_version: str, kind: str, *, labels: str = "", limit: int = 0, go_on: str = "") -> Page:
+        """Some objects, and how to ask for the next ones."""
+        ...
+
+    def stream(  # noqa: PLR0913  # what names a watch
+        self,
+        api_version: str,
+        kind: str,
+        since: str,
+        *,
+        labels: str = "",
+        end_seconds: int = 300,
+        silence_seconds: float = 90.0,
+    ) -> Stream:
+        """What happens after a resource version."""
+        ...
+
+
+class Reflector:
+    """Keeps the cache of one watch as the API server is, until it is stopped.
+
+    Args:
+        source: Where it lists and watches.
+        watched: Which objects, and what is kept of one.
+        cache: Where they go.
+        changed: Told of the jobs that a change may concern.
+        observer: Told of lists and of watches that end.
+        seconds: A monotonic clock.
+        jitter: A number from 0 to 1, anew at each call.
+        pause: Waits so many seconds or until it is stopped; without one, its own.
+        after: Set once the watch before this one has listed; None for the first.
+    """
+
+    def __init__(  # noqa: PLR0913  # where from, where to, and the time
+        self,
+        source: Source,
+        watched: Watched,
+        cache: Cache,
+        changed: Callable[[set[Key]], None],
+        *,
+        observer: Observer,
+        seconds: Callable[[], float],
+        jitter: Callable[[], float],
+        pause: Callable[[float], object] | None = None,
+        after: threading.Event | None = None,
+    ) -> None:
+        self.watched = watched
+        self.listed = threading.Event()
+        """Set once everything was listed for the first time, or the server was found not to have the kind."""
+        self._source = source
+        self._cache = cache
+        self._changed = changed
+        self._observer = observer
+        self._seconds = seconds
+        self._jitter = jitter
+        self._stopped = threading.Event()
+        self._pause = pause or self._stopped.wait
+        self._after = after
+        self._backoff = Backoff(0.5, 30.0)
+        self._failures = 0
+        self._since = ""
+        self._newest = 0
+        self._stream: Stream | None = None
+
+    def run(self) -> None:
+        """List and watch until it is stopped.
+
+        Raises:
+            Restored: what is known cannot be mended; a new process begins afresh.
+        """
+        if self._after is not None:
+            self._after.wait()
+        while not self._stopped.is_set():
+            if seconds := self.turn():
+                self._pause(seconds)
+
+    def stop(self) -> None:
+        """End it, from any thread; `run` returns soon after."""
+        self._stopped.set()
+        self.listed.set()
+        if (stream := self._stream) is not None:
+            stream.close()
+
+    def turn(self) -> float:
+        """List where that is needed, and watch until the watch ends. Returns how many seconds to wait before the next.
+
+        Raises:
+            Restored: the server's versions have gone back.
+        """
+        try:
+            if not self._since:
+                self._list()
+            return self._watch()
+        except Refused as refused:
+            return self._refused(refused)
+        except Silent:
+            self._observer.watch_ended(self.watched.kind, "silent")
+            return 0.0
+        except Unreachable as unreachable:
+            return 0.0 if self._stopped.is_set() else self._failed("unreachable", str(unreachable))
+        except Restored:
+            raise
+        except Exception:  # noqa: BLE001  # an object that cannot be read must not end the watch of all others
+            _log.exception("a watch failed", kind=self.watched.kind.kind)
+            self._since = ""
+            return self._failed("unreachable", "")
+
+    def _list(self) -> None:
+        kind, started = self.watched.kind, self._seconds()
+        things: list[Object] = []
+        page = self._page("")
+        while True:
+            things += map(self._projected, page.items)
+            if not page.go_on:
+                break
+            page = self._page(page.go_on)
+        at = int(page.resource_version)
+        if at < self._newest:
+            raise Restored(f"{kind.kind}: the list is of version {at}, and version {self._newest} was seen before it")
+        concerned = self._cache.replace(kind, things, self.watched.labels, at)
+        self._reached(page.resource_version)
+        self._observer.listed(kind, len(things), self._seconds() - started)
+        if not self.listed.is_set():
+            _log.info("listed", kind=kind.kind, selector=self.watched.labels, objects=len(things))
+        self.listed.set()
+        self._changed(concerned)
+
+    def _page(self, go_on: str) -> Page:
+        kind = self.watched.kind
+        return self._source.page(
+            kind.api_version, kind.kind, labels=self.watched.labels, limit=PAGE_OBJECTS, go_on=go_on
+        )
+
+    def _watch(self) -> float:
+        kind, started, since = self.watched.kind, self._seconds(), self._since
+        end = END_SECONDS + int(END_SECONDS * self._jitter())
+        stream = self._source.stream(
+            kind.api_version,
+            kind.kind,
+            self._since,
+            labels=self.watched.labels,
+            end_seconds=end,
+            silence_seconds=SILENCE_SECONDS,
+        )
+        self._stream = stream
+        if self._stopped.is_set():  # meanwhile, and before the stream was there to be closed
+            stream.close()
+        try:
+            for event in stream:
+                self._receive(event)
+                if self._seconds() > started + end + OVERTIME_SECONDS:
+                    raise Silent("the watch has outlived its end")
+        finally:
+            self._stream = None
+            stream.release()
+        if self._stopped.is_set():
+            return 0.0
+        if self._since == since and self._seconds() - started < SHORT_SECONDS:
+            return self._failed("ended", "the watch ended at once")
+        self._observer.watch_ended(kind, "ended")
+        return 0.0
+
+    def _receive(self, event: Mapping[str, Any]) -> None:
+        thing: Object = event["object"]
+        if event["type"] == "ERROR":
+            details = thing.get("details") or {}
+            code, message = int(thing.get("code", 500)), str(thing.get("message", "the watch was ended by the server"))
+            raise Refused(code, message, str(thing.get("reason", "")), details.get("retryAfterSeconds"))
+        if event["type"] != "BOOKMARK":
+            take = self._cache.drop if event["type"] == "DELETED" else self._cache.put
+            self._changed(take(self.watched.kind, self._projected(thing)))
+        self._reached(str(thing["metadata"]["resourceVersion"]))
+
+    def _reached(self, version: str) -> None:
+        self._since = version
+        self._newest = max(self._newest, int(version))
+        self._failures = 0
+
+    def _projected(self, thing: Object) -> Object:
+        kind = self.watched.kind
+        return self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing})
+
+    def _refused(self, refused: Refused) -> float:
+        if refused.status == NOT_FOUND and self.watched.optional:
+            return self._not_served()
+        if refused.status not in PASSING:
+            self._since = ""
+        if refused.status == GONE and not self._failures:
+            self._failures = 1
+            self._observer.watch_ended(self.watched.kind, "expired")
+            return 0.0
+        return self._failed("refused", str(refused), refused.retry_after_seconds)
+
+    def _not_served(self) -> float:
+        """An operator that is not there, yet or any more: no error, and looked for again."""
+        self._since, self._failures = "", 0
+        if not self.listed.is_set() or self._cache.serves(self.watched.kind):
+            self._observer.watch_ended(self.watched.kind, "not served")
+            _log.info("the cluster does not have this kind", kind=self.watched.kind.kind)
+        self._changed(self._cache.withdraw(self.watched.kind))
+        self.listed.set()
+        return LOOK_AGAIN_SECONDS * (0.5 + self._jitter())
+
+    def _failed(self, why: WatchEnd, message: str, retry_after_seconds: float | None = None) -> float:
+        self._failures += 1
+        self._observer.watch_ended(self.watched.kind, why)
+        seconds = max(self._backoff.seconds(self._failures, self._jitter()), retry_after_seconds or 0.0)
+        _log.warning(
+            "a watch failed and is begun again",
+            kind=self.watched.kind.kind,
+            failures=self._failures,
+            why=why,
+            message=message,
+            seconds=round(seconds, 1),
+        )
+        return seconds

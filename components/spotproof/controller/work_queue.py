@@ -1,0 +1,210 @@
+"""Which job is looked at next: each by one worker at a time, again where news came meanwhile, and later where asked.
+
+Nothing in it waits by itself except `next`, and all time comes from the clock it is given, so that a simulation can
+take what is due at a virtual instant, one key after the other, with the same outcome every time.
+"""
+
+import heapq
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, NamedTuple, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+LONGEST_WAIT_SECONDS: Final = 5.0
+"""A worker looks at the clock at least so often: a wall clock that is set forward makes jobs due that nobody wakes."""
+MOST_RETRY_AFTER_SECONDS: Final = 300.0
+"""Of a server that asks for more; the API server itself says 1 to 30."""
+STALE: Final = 64
+"""Entries of the heap that may be outdated before it is made anew, beside as many as there are valid ones."""
+
+
+class Backoff(NamedTuple):
+    """How long a job that failed waits: doubled each time, at random between half of that and all of it."""
+
+    first_seconds: float = 0.25
+    most_seconds: float = 60.0
+
+    def seconds(self, failures: int, jitter: float) -> float:
+        """After so many failures in a row, 1 being the first; `jitter` is from 0 to 1."""
+        doubled = self.first_seconds * 2.0 ** min(failures - 1, 62)
+        return min(doubled, self.most_seconds) * (0.5 + 0.5 * jitter)
+
+
+class Again(NamedTuple):
+    """When a key that failed comes again without news, and for how many times in a row it has failed."""
+
+    seconds: float
+    failures: int
+
+
+class Depth(NamedTuple):
+    """How much there is to do."""
+
+    ready: int
+    later: int
+    at_work: int
+    oldest_seconds: float
+    """How long the one that has waited longest has been ready."""
+
+
+class WorkQueue(Generic[K]):
+    """Keys to be looked at.
+
+    A key is with one worker at a time: what is added while it is at work is ready again when it is done. Of several
+    instants to look again the earliest counts, and taking the key settles them all. A failed key comes again by its
+    backoff, or at once where news comes, except before the instant that a server named by Retry-After.
+
+    Args:
+        clock: Seconds; every instant given to the queue is of this clock.
+        jitter: A number from 0 to 1, anew at each call.
+        backoff: How long failed keys wait.
+    """
+
+    def __init__(
+        self, *, clock: Callable[[], float], jitter: Callable[[], float], backoff: Backoff | None = None
+    ) -> None:
+        self._clock = clock
+        self._jitter = jitter
+        self._backoff = backoff or Backoff()
+        self._changed = threading.Condition()
+        self._ready: OrderedDict[K, float] = OrderedDict()
+        self._working: set[K] = set()
+        self._again: dict[K, float] = {}
+        self._due: dict[K, float] = {}
+        self._heap: list[tuple[float, int, K]] = []
+        self._pushed = 0
+        self._failures: dict[K, int] = {}
+        self._not_before: dict[K, float] = {}
+        self._stopped = False
+
+    def add(self, key: K) -> None:
+        """There is news of this key."""
+        with self._changed:
+            if key in self._not_before and self._not_before[key] > self._clock():
+                self._later(key, self._not_before[key])
+            elif key in self._working:
+                self._again.setdefault(key, self._clock())
+            else:
+                self._make_ready(key)
+
+    def add_at(self, key: K, instant: float) -> None:
+        """Look at it at this instant, unless an earlier one is asked for too."""
+        with self._changed:
+            self._later(key, max(instant, self._not_before.get(key, instant)))
+
+    def take(self) -> K | None:
+        """A key that is due now, the one that has waited longest first; it is at work until it is `done` or `failed`.
+
+        None where nothing is due, and once the queue is stopped.
+        """
+        with self._changed:
+            self._ripen()
+            if self._stopped or not self._ready:
+                return None
+            key, _ = self._ready.popitem(last=False)
+            self._working.add(key)
+            self._due.pop(key, None)
+            self._not_before.pop(key, None)
+            return key
+
+    def next(self) -> K | None:
+        """As `take`, but waits until something is due; None only once the queue is stopped."""
+        with self._changed:
+            while not self._stopped:
+                if (key := self.take()) is not None:
+                    return key
+                at = self._next_at()
+                wait = LONGEST_WAIT_SECONDS if at is None else max(0.0, at - self._clock())
+                self._changed.wait(min(wait, LONGEST_WAIT_SECONDS))
+            return None
+
+    def done(self, key: K, again_at: float | None = None) -> None:
+        """It was looked at; to be looked at again at that instant, or on news alone."""
+        with self._changed:
+            self._failures.pop(key, None)
+            if again_at is not None:
+                self._later(key, again_at)
+            self._leave(key)
+
+    def failed(self, key: K, retry_after_seconds: float | None = None) -> Again:
+        """It could not be looked at to the end.
+
+        Args:
+            key: The key.
+            retry_after_seconds: What the server said, which holds for news too.
+        """
+        with self._changed:
+            self._failures[key] = self._failures.get(key, 0) + 1
+            seconds = self._backoff.seconds(self._failures[key], self._jitter())
+            if retry_after_seconds is not None:
+                wanted = min(retry_after_seconds, MOST_RETRY_AFTER_SECONDS)
+                seconds = max(seconds, wanted)
+                self._not_before[key] = self._clock() + wanted
+                self._again.pop(key, None)
+            self._later(key, self._clock() + seconds)
+            self._leave(key)
+            return Again(seconds, self._failures[key])
+
+    def next_at(self) -> float | None:
+        """The instant at which something is due; None where nothing will be without news."""
+        with self._changed:
+            return self._next_at()
+
+    def depth(self) -> Depth:
+        """How much there is to do."""
+        with self._changed:
+            self._ripen()
+            oldest = next(iter(self._ready.values()), None)
+            waited = 0.0 if oldest is None else max(0.0, self._clock() - oldest)
+            return Depth(len(self._ready), len(self._due), len(self._working), waited)
+
+    def stop(self) -> None:
+        """Give nothing out any more; whoever waits in `next` gets None."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _make_ready(self, key: K) -> None:
+        if key not in self._ready:
+            self._ready[key] = self._clock()
+            self._changed.notify()
+
+    def _later(self, key: K, instant: float) -> None:
+        if key in self._due and self._due[key] <= instant:
+            return
+        self._due[key] = instant
+        self._pushed += 1
+        heapq.heappush(self._heap, (instant, self._pushed, key))
+        if len(self._heap) > 2 * len(self._due) + STALE:
+            self._heap = [entry for entry in self._heap if self._due.get(entry[2]) == entry[0]]
+            heapq.heapify(self._heap)
+        self._changed.notify()
+
+    def _leave(self, key: K) -> None:
+        self._working.discard(key)
+        if key in self._again:
+            self._ready[key] = self._again.pop(key)
+        if key in self._ready or key in self._due:
+            self._changed.notify()
+
+    def _ripen(self) -> None:
+        """What is due becomes ready, in the order of its instants."""
+        now = self._clock()
+        while self._heap and self._heap[0][0] <= now:
+            instant, _, key = heapq.heappop(self._heap)
+            if self._due.get(key) != instant:
+                continue
+            if key in self._working:
+                self._again.setdefault(key, instant)
+            else:
+                self._ready.setdefault(key, instant)
+            del self._due[key]
+
+    def _next_at(self) -> float | None:
+        if self._ready:
+            return self._clock()
+        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None

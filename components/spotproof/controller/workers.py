@@ -1,0 +1,115 @@
+"""Who does the work: threads that take keys from the queue, one job each; and one step of that, for a simulation."""
+
+import threading
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import structlog
+
+from spotproof.controller.cache import Key
+from spotproof.controller.metrics import Observer, Outcome
+from spotproof.controller.work_queue import WorkQueue
+from spotproof.kube.client import Refused, Unreachable
+
+_log: Final = structlog.get_logger()
+
+QUIET_FAILURES: Final = 3
+"""A conflict with another writer, or a server that restarts, is over by then, and is no news to anybody."""
+
+
+class Reconciles(Protocol):
+    """What a worker asks; `reconcile.Reconciler` fits."""
+
+    def reconcile(self, key: Key) -> float | None:
+        """Look at one job; returns when to look again without news."""
+        ...
+
+
+def step(
+    queue: WorkQueue[Key], reconciler: Reconciles, key: Key, *, observer: Observer, seconds: Callable[[], float]
+) -> Outcome:
+    """Look at one job that was taken from the queue, and give it back.
+
+    A call that failed is tried again by the queue. So is a job on which the controller's own code fails: that is said
+    with its traceback, and no other job waits for it.
+
+    Args:
+        queue: Where the key was taken from.
+        reconciler: Looks.
+        key: The job.
+        observer: Is told how long it took and what came of it.
+        seconds: A clock for that.
+    """
+    started = seconds()
+    outcome: Outcome = "done"
+    try:
+        again_at = reconciler.reconcile(key)
+    except Refused as refused:
+        outcome = "refused"
+        _say(key, queue.failed(key, refused.retry_after_seconds).failures, outcome, str(refused))
+    except Unreachable as unreachable:
+        outcome = "unreachable"
+        _say(key, queue.failed(key).failures, outcome, str(unreachable))
+    except Exception:  # noqa: BLE001  # one job's trouble is not the others'
+        outcome = "error"
+        _log.exception("a job could not be looked at", job="/".join(key), failures=queue.failed(key).failures)
+    else:
+        queue.done(key, again_at)
+    observer.reconciled(key.kind, outcome, seconds() - started)
+    return outcome
+
+
+def _say(key: Key, failures: int, outcome: Outcome, message: str) -> None:
+    say = _log.warning if failures > QUIET_FAILURES else _log.debug
+    say("a call failed and is tried again", job="/".join(key), failures=failures, outcome=outcome, message=message)
+
+
+class Workers:
+    """Threads that look at jobs until they are told to stop.
+
+    Args:
+        count: How many jobs are looked at at a time.
+        queue: Where they come from.
+        reconciler: Looks.
+        observer: Is told of it.
+        seconds: A clock for durations, monotonic.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        queue: WorkQueue[Key],
+        reconciler: Reconciles,
+        *,
+        observer: Observer,
+        seconds: Callable[[], float],
+    ) -> None:
+        self._queue = queue
+        self._reconciler = reconciler
+        self._observer = observer
+        self._seconds = seconds
+        self._threads = [
+            threading.Thread(target=self._work, name=f"worker {number}", daemon=True) for number in range(count)
+        ]
+
+    def start(self) -> None:
+        """Begin."""
+        for thread in self._threads:
+            thread.start()
+
+    def alive(self) -> bool:
+        """Whether each of them is there."""
+        return all(thread.is_alive() for thread in self._threads)
+
+    def stop(self, within_seconds: float) -> bool:
+        """Take nothing new, and wait for what is at hand; returns whether it came to its end in time."""
+        self._queue.stop()
+        until = self._seconds() + within_seconds
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, until - self._seconds()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _work(self) -> None:
+        while (key := self._queue.next()) is not None:
+            step(self._queue, self._reconciler, key, observer=self._observer, seconds=self._seconds)

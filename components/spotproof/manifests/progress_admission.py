@@ -1,0 +1,86 @@
+"""What a job may write on a TrainingRun: its progress. RBAC knows verbs and resources, not fields: that is left to CEL.
+
+A trainer's service account may patch TrainingRuns of its workspace. Without these rules that patch could name another
+policy, cut the run from its job, or hide it from whoever selects by labels.
+"""
+
+from typing import Final
+
+from spotproof.fallback.record import PLURAL
+from spotproof.manifests.job_admission import Rule
+from spotproof.manifests.metadata import metadata
+from spotproof.vocabulary import API_GROUP, API_VERSION, PROGRESS_ANNOTATION, WORKSPACE_LABEL, Manifest
+
+NAME: Final = "spotproof-progress"
+
+OF_THE_WORKSPACE: Final = "request.userInfo.username.startsWith('system:serviceaccount:' + request.namespace + ':')"
+"""Jobs run as accounts of their own workspace; the controller, the garbage collector and people are somebody else."""
+
+ANNOTATIONS: Final = "has({0}.metadata.annotations) ? {0}.metadata.annotations : {{}}"
+SECONDS: Final = "^[0-9]{1,12}([.][0-9]{1,9})?$"
+
+KEPT: Final = (
+    f"variables.before.all(key, key == '{PROGRESS_ANNOTATION}'"
+    " || (key in variables.after && variables.after[key] == variables.before[key]))"
+    f" && variables.after.all(key, key == '{PROGRESS_ANNOTATION}' || key in variables.before)"
+)
+UNCHANGED: Final = "has(object.{0}) == has(oldObject.{0}) && (!has(object.{0}) || object.{0} == oldObject.{0})"
+
+
+ONLY: Final = f"A job may set the annotation {PROGRESS_ANNOTATION} of its TrainingRun"
+WRITTEN: Final = f"variables.after['{PROGRESS_ANNOTATION}']"
+
+RULES: Final = (
+    Rule("object.spec == oldObject.spec", f"{ONLY}, and not change its spec, which is the controller's."),
+    Rule(KEPT, f"{ONLY}, and no other annotation."),
+    *(
+        Rule(UNCHANGED.format(f"metadata.{field}"), f"{ONLY}, and not change its {field}.")
+        for field in ("labels", "ownerReferences", "finalizers")
+    ),
+    Rule(
+        f"!('{PROGRESS_ANNOTATION}' in variables.after) || {WRITTEN}.matches('{SECONDS}')",
+        f"{PROGRESS_ANNOTATION} is seconds of work in the newest complete checkpoint. Write a plain number, as 5400.",
+    ),
+)
+
+
+def progress_admission() -> list[Manifest]:
+    """The admission policy and its binding, for namespaces that are workspaces."""
+    return [
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": metadata(NAME),
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {
+                    "matchPolicy": "Equivalent",
+                    "namespaceSelector": {"matchExpressions": [{"key": WORKSPACE_LABEL, "operator": "Exists"}]},
+                    "objectSelector": {},
+                    "resourceRules": [
+                        {
+                            "apiGroups": [API_GROUP],
+                            "apiVersions": [API_VERSION.partition("/")[2]],
+                            "operations": ["UPDATE"],
+                            "resources": [PLURAL],
+                            "scope": "Namespaced",
+                        }
+                    ],
+                },
+                "matchConditions": [{"name": "by-an-account-of-the-workspace", "expression": OF_THE_WORKSPACE}],
+                "variables": [
+                    {"name": "before", "expression": ANNOTATIONS.format("oldObject")},
+                    {"name": "after", "expression": ANNOTATIONS.format("object")},
+                ],
+                "validations": [
+                    {"expression": rule.expression, "message": rule.message, "reason": "Forbidden"} for rule in RULES
+                ],
+            },
+        },
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": metadata(NAME),
+            "spec": {"policyName": NAME, "validationActions": ["Deny"]},
+        },
+    ]

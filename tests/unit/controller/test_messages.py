@@ -1,0 +1,86 @@
+"""Every event and condition is a word, a whole sentence, what it means and what to do."""
+
+from string import Formatter
+from typing import Final
+
+import pytest
+
+from spotproof.controller.messages import CONDITIONS, EVENTS, LONGEST_MESSAGE, LONGEST_NOTE, NOTHING, condition, event
+from spotproof.fallback.reasons import FORMATS
+from spotproof.fallback.record import RunCondition
+
+STATES: Final = [(kind, reason) for kind, each in CONDITIONS.items() for reason in each.states]
+
+
+def values(sentence: str) -> dict[str, int | str]:
+    """A value for each name of a sentence."""
+    named = {name: kind or "" for _, name, kind, _ in Formatter().parse(sentence) if name}
+    return {name: 90 if kind in FORMATS else f"<{name}>" for name, kind in named.items()}
+
+
+def test_the_events_and_conditions_are_those_that_were_agreed() -> None:
+    assert set(EVENTS) == {
+        *("Refused", "Evicted", "Moving", "Moved", "Restarted", "Parked", "HandedBack", "NoProgress", "Failed"),
+        *("NodeGone", "Error"),
+    }
+    assert {kind for kind, each in CONDITIONS.items() if each.of == "TrainingRun"} == {
+        *("Accepted", "HandedBack", "Paused", "NoProgress", "ProgressAssumed", "DeadlineIncomplete"),
+        *("CheckpointUnknown", "LastTierWaits", "PolicyInvalid"),
+    }
+
+
+@pytest.mark.parametrize("code", EVENTS)
+def test_an_event_is_a_whole_sentence_with_its_values(code: str) -> None:
+    message = EVENTS[code]
+    kind, reason, note = event(code, **values(message.sentence))
+
+    assert (kind, reason) == (message.type, code)
+    assert all(str(value) in note for value in values(message.sentence).values() if isinstance(value, str))
+    assert "{" not in note
+    assert not note.endswith(".")
+    assert message.meaning.endswith(".")
+    assert message.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("code", [code for code, message in EVENTS.items() if message.type == "Warning"])
+def test_a_warning_says_what_to_do(code: str) -> None:
+    assert EVENTS[code].remedy != NOTHING
+
+
+@pytest.mark.parametrize(("kind", "reason"), STATES)
+def test_a_state_of_a_condition_is_a_whole_sentence_and_fits_the_record(kind: str, reason: str) -> None:
+    state = CONDITIONS[kind].states[reason]
+    status, word, message = condition(kind, reason, **values(state.sentence))
+
+    assert (status, word) == (state.status, reason)
+    assert "{" not in message
+    assert not message.endswith(".")
+    assert state.remedy.endswith(".")
+    RunCondition(type=kind, status=status, last_transition_time=0, reason=word, message=message)
+
+
+@pytest.mark.parametrize("kind", CONDITIONS)
+def test_a_condition_can_come_and_go(kind: str) -> None:
+    assert {state.status for state in CONDITIONS[kind].states.values()} == {"True", "False"}
+    assert CONDITIONS[kind].meaning.endswith(".")
+
+
+@pytest.mark.parametrize("word", [*EVENTS, *CONDITIONS, *(reason for _, reason in STATES)])
+def test_a_word_is_one_word_as_kubernetes_has_it(word: str) -> None:
+    assert word.isalpha()
+    assert word[0].isupper()
+
+
+def test_what_is_longer_than_the_api_server_takes_is_cut_and_shows_it() -> None:
+    _, _, note = event("Refused", message="x" * 5000, remedy="")
+    _, _, message = condition("Accepted", "Refused", message="x" * 5000)
+
+    assert (len(note), len(message)) == (LONGEST_NOTE, LONGEST_MESSAGE)
+    assert note[-1] == message[-1] == "…"
+
+
+def test_a_value_that_is_not_given_is_an_error() -> None:
+    with pytest.raises(LookupError):
+        event("Moving", tier="a")
+    with pytest.raises(LookupError):
+        event("Exploded")

@@ -1,0 +1,316 @@
+"""The reflector against a server that answers as the test says, in time that the test sets."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import pytest
+from urllib3.exceptions import ProtocolError, ReadTimeoutError
+
+from spotproof.controller.cache import Cache, Key
+from spotproof.controller.kinds import JOBSET, POD, WATCHED, Kind, Object, Watched
+from spotproof.controller.metrics import Unobserved, WatchEnd
+from spotproof.controller.reflector import (
+    END_SECONDS,
+    LOOK_AGAIN_SECONDS,
+    OVERTIME_SECONDS,
+    PAGE_OBJECTS,
+    Reflector,
+    Restored,
+)
+from spotproof.kube.client import Refused, Unreachable
+from spotproof.kube.streaming import Page, Stream
+
+A = Key("JobSet", "team", "a")
+POLICY_LABEL = {"spotproof.dev/fallback-policy": "standard"}
+OF_JOBSETS = next(each for each in WATCHED if each.kind == JOBSET)
+OF_PODS = next(each for each in WATCHED if each.kind == POD)
+SILENCE = ReadTimeoutError(None, "", "read timed out")  # pyright: ignore[reportArgumentType]
+
+
+def jobset(at: int, name: str = "a", **spec: Any) -> Object:
+    meta = {"name": name, "namespace": "team", "resourceVersion": str(at), "labels": POLICY_LABEL}
+    return {"metadata": meta, "spec": spec}
+
+
+def event(what: str, thing: Object) -> Object:
+    return {"type": what, "object": thing}
+
+
+def bookmark(at: int) -> Object:
+    return event("BOOKMARK", {"metadata": {"resourceVersion": str(at)}})
+
+
+def error(code: int, **details: Any) -> Object:
+    return event("ERROR", {"kind": "Status", "code": code, "message": "no", "details": details})
+
+
+def listed(at: int, *items: Object, go_on: str = "") -> Page:
+    return Page(list(items), str(at), go_on)
+
+
+class Answer:
+    """The body of a watch: what came, and how it ended."""
+
+    def __init__(self, events: Sequence[Object], end: Exception | None) -> None:
+        self.events = events
+        self.end = end
+        self.closed = False
+
+    def stream(self, _: int) -> Iterator[bytes]:
+        whole = b"".join(json.dumps(each).encode() + b"\n" for each in self.events)
+        yield whole[: len(whole) // 2]  # pieces are not lines
+        yield whole[len(whole) // 2 :]
+        if self.end is not None:
+            raise self.end
+
+    def close(self) -> None:
+        self.closed = True
+
+    def shutdown(self) -> None:
+        """Nothing: nobody waits."""
+
+
+Said: TypeAlias = Page | Answer | Exception
+
+
+class Server:
+    """Gives what it was told to, in this order, and keeps what it was asked."""
+
+    def __init__(self, *said: Said, seconds_a_watch: float = 100.0) -> None:
+        self.said = list(said)
+        self.asked: list[tuple[Any, ...]] = []
+        self.now = 0.0
+        self.seconds_a_watch = seconds_a_watch
+
+    def page(self, api_version: str, kind: str, *, labels: str = "", limit: int = 0, go_on: str = "") -> Page:
+        self.asked.append(("list", api_version, kind, labels, limit, go_on))
+        said = self._next()
+        assert isinstance(said, Page)
+        return said
+
+    def stream(  # noqa: PLR0913  # what names a watch
+        self,
+        api_version: str,
+        kind: str,
+        since: str,
+        *,
+        labels: str = "",
+        end_seconds: int = 300,
+        silence_seconds: float = 90.0,
+    ) -> Stream:
+        assert (api_version, labels) == (OF_JOBSETS.kind.api_version, OF_JOBSETS.labels)
+        assert end_seconds >= END_SECONDS > silence_seconds
+        self.asked.append(("watch", kind, since))
+        said = self._next()
+        assert isinstance(said, Answer)
+        self.now += self.seconds_a_watch
+        return Stream(said)
+
+    def _next(self) -> Page | Answer:
+        said = self.said.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+
+class Seen(Unobserved):
+    """What was told of watches and lists."""
+
+    def __init__(self) -> None:
+        self.ends: list[WatchEnd] = []
+        self.lists: list[int] = []
+
+    def watch_ended(self, kind: Kind, why: WatchEnd) -> None:  # noqa: ARG002  # the protocol's
+        self.ends.append(why)
+
+    def listed(self, kind: Kind, objects: int, seconds: float) -> None:  # noqa: ARG002  # the protocol's
+        self.lists.append(objects)
+
+
+class Played:
+    """A reflector, turn by turn."""
+
+    def __init__(self, *said: Said, watched: Watched = OF_JOBSETS, seconds_a_watch: float = 100.0) -> None:
+        self.server = Server(*said, seconds_a_watch=seconds_a_watch)
+        self.cache = Cache()
+        self.seen = Seen()
+        self.woken: list[set[Key]] = []
+        self.reflector = Reflector(
+            self.server,
+            watched,
+            self.cache,
+            self.woken.append,
+            observer=self.seen,
+            seconds=lambda: self.server.now,
+            jitter=lambda: 0.0,
+        )
+
+    def turns(self, count: int) -> list[float]:
+        return [self.reflector.turn() for _ in range(count)]
+
+    @property
+    def verbs(self) -> list[str]:
+        return [each[0] for each in self.server.asked]
+
+
+def watch(*events: Object, end: Exception | None = None) -> Answer:
+    return Answer(events, end)
+
+
+def test_a_list_is_taken_page_by_page_and_watched_from_its_version() -> None:
+    played = Played(listed(7, jobset(5), go_on="more"), listed(7, jobset(6, "b")), watch())
+    assert played.turns(1) == [0.0]
+    first, second, watched = played.server.asked
+    assert first == ("list", *JOBSET, OF_JOBSETS.labels, PAGE_OBJECTS, "")
+    assert second[-1] == "more"
+    assert watched == ("watch", "JobSet", "7")
+    assert played.woken == [{A, Key("JobSet", "team", "b")}]
+    assert played.reflector.listed.is_set()
+    assert played.seen.lists == [2]
+
+
+def test_what_is_kept_has_its_kind_and_is_projected() -> None:
+    heavy = jobset(5)
+    heavy["metadata"]["managedFields"] = [{"manager": "kubectl"}]
+    played = Played(listed(7, heavy), watch())
+    played.turns(1)
+    (kept,) = played.cache.all(JOBSET)
+    assert (kept["apiVersion"], kept["kind"]) == JOBSET
+    assert "managedFields" not in kept["metadata"]
+
+
+def test_events_reach_the_cache_and_the_next_watch_begins_after_the_last() -> None:
+    events = (event("ADDED", jobset(8)), event("MODIFIED", jobset(9, suspend=True)), bookmark(20))
+    played = Played(listed(7), watch(*events), watch(event("DELETED", jobset(21))), watch())
+    played.turns(3)
+    assert [asked[-1] for asked in played.server.asked] == ["", "7", "20", "21"]
+    assert played.woken == [set(), {A}, {A}, {A}]
+    assert played.cache.all(JOBSET) == []
+    assert played.seen.ends == ["ended"] * 3
+
+
+def test_a_version_that_is_too_old_is_listed_again_and_what_went_meanwhile_is_gone() -> None:
+    played = Played(listed(7, jobset(5)), watch(error(410)), listed(90), watch())
+    assert played.turns(2) == [0.0, 0.0]
+    assert played.verbs == ["list", "watch", "list", "watch"]
+    assert played.cache.all(JOBSET) == []
+    assert played.woken[-1] == {A}
+    assert played.seen.ends == ["expired", "ended"]
+
+
+def test_a_watch_that_is_refused_as_too_old_is_listed_again() -> None:
+    played = Played(listed(7), Refused(410, "too old"), listed(90), watch())
+    played.turns(2)
+    assert played.verbs == ["list", "watch", "list", "watch"]
+
+
+def test_a_silent_stream_is_begun_again_where_it_was() -> None:
+    played = Played(listed(7), watch(bookmark(11), end=SILENCE), watch(event("ADDED", jobset(12))))
+    assert played.turns(2) == [0.0, 0.0]
+    assert played.server.asked[-1] == ("watch", "JobSet", "11")
+    assert played.seen.ends == ["silent", "ended"]
+    assert played.woken[-1] == {A}
+
+
+def test_a_stream_that_outlives_its_end_is_not_believed() -> None:
+    late = watch(bookmark(8), bookmark(9))
+    played = Played(listed(7), late, watch(), seconds_a_watch=END_SECONDS + OVERTIME_SECONDS + 1)
+    played.turns(2)
+    assert played.server.asked[-1] == ("watch", "JobSet", "8")
+    assert played.seen.ends[0] == "silent"
+    assert late.closed
+
+
+def test_a_server_that_does_not_answer_is_asked_ever_more_seldom_and_nothing_is_forgotten() -> None:
+    cut = watch(end=ProtocolError("Connection broken"))
+    gone = [Unreachable("no route") for _ in range(8)]
+    played = Played(listed(7, jobset(5)), cut, *gone, watch(bookmark(8)), cut)
+    waits = played.turns(9)
+    assert waits == sorted(waits)
+    assert waits[0] == pytest.approx(0.25)
+    assert waits[-1] == pytest.approx(15)
+    assert played.turns(1) == [0.0]
+    assert played.turns(1) == [pytest.approx(0.25)], "an event has ended the series"
+    assert played.verbs.count("list") == 1
+    assert len(played.cache.all(JOBSET)) == 1
+
+
+def test_half_an_event_is_none_and_comes_again() -> None:
+    played = Played(listed(7), watch(end=ProtocolError("IncompleteRead")), watch(event("ADDED", jobset(8))))
+    played.turns(2)
+    assert len(played.cache.all(JOBSET)) == 1
+
+
+def test_what_the_server_asks_for_is_waited_for() -> None:
+    played = Played(listed(7), Refused(429, "slow down", "", 9), watch(error(429, retryAfterSeconds=4)), watch())
+    assert played.turns(3) == [9, 4, 0.0]
+    assert played.verbs == ["list", "watch", "watch", "watch"]
+
+
+def test_a_list_whose_pages_expire_begins_anew() -> None:
+    played = Played(
+        listed(7, jobset(5), go_on="more"), Refused(410, "expired"), listed(9, jobset(5), jobset(6, "b")), watch()
+    )
+    played.turns(2)
+    assert [asked[-1] for asked in played.server.asked] == ["", "more", "", "9"]
+    assert len(played.cache.all(JOBSET)) == 2
+
+
+def test_any_other_end_by_the_server_is_listed_again() -> None:
+    played = Played(listed(7), watch(error(500)), listed(8), watch())
+    assert played.turns(2)[0] > 0
+    assert played.verbs == ["list", "watch", "list", "watch"]
+
+
+def test_a_kind_that_the_server_lacks_is_looked_for_again_and_found_later() -> None:
+    no = Refused(404, "the server has no kind JobSet")
+    played = Played(no, no, listed(7, jobset(5)), watch())
+    assert played.turns(2) == [LOOK_AGAIN_SECONDS / 2] * 2
+    assert played.reflector.listed.is_set(), "its absence is no reason to wait"
+    assert not played.cache.serves(JOBSET)
+    played.turns(1)
+    assert played.cache.serves(JOBSET)
+    assert played.woken[-1] == {A}
+    assert played.seen.ends == ["not served", "ended"]
+
+
+def test_a_kind_that_is_removed_is_gone_with_all_its_objects() -> None:
+    played = Played(listed(7, jobset(5)), watch(), Refused(404, "gone"))
+    played.turns(2)
+    assert not played.cache.serves(JOBSET)
+    assert played.woken[-1] == {A}
+    assert played.cache.all(JOBSET) == []
+
+
+def test_a_kind_that_must_be_there_is_waited_for() -> None:
+    played = Played(Refused(404, "no"), watched=OF_PODS)
+    assert played.turns(1)[0] < 1
+    assert not played.reflector.listed.is_set()
+
+
+def test_a_watch_that_ends_at_once_is_not_begun_again_at_once() -> None:
+    played = Played(listed(7), watch(), watch(), watch(event("ADDED", jobset(8))), seconds_a_watch=0.1)
+    first, second, third = played.turns(3)
+    assert 0 < first < second
+    assert third == 0.0
+
+
+def test_versions_that_go_back_end_the_process() -> None:
+    played = Played(listed(70, jobset(50)), watch(error(410)), listed(7))
+    played.turns(1)
+    with pytest.raises(Restored, match="version 7, and version 70 was seen"):
+        played.turns(1)
+
+
+def test_an_object_that_cannot_be_read_does_not_end_the_watch() -> None:
+    played = Played(listed(7), watch(event("ADDED", {"metadata": {"resourceVersion": "8"}})), listed(9), watch())
+    assert played.turns(2)[0] > 0
+    assert played.verbs[-2:] == ["list", "watch"]
+
+
+def test_stopping_ends_the_watch_that_runs() -> None:
+    played = Played(listed(7), watch())
+    played.reflector.stop()
+    played.reflector.run()
+    assert played.server.asked == []

@@ -1,0 +1,244 @@
+"""The work queue under a clock that the test sets."""
+
+import threading
+from collections.abc import Hashable
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spotproof.controller.work_queue import MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Clock:
+    """Seconds, as the test sets them."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def queue(clock: Clock) -> WorkQueue[str]:
+    return WorkQueue(clock=clock, jitter=lambda: 1.0, backoff=Backoff(1.0, 60.0))
+
+
+def taken(queue: WorkQueue[K]) -> list[K]:
+    """All that is due, each done at once."""
+    keys: list[K] = []
+    while (key := queue.take()) is not None:
+        keys.append(key)
+        queue.done(key)
+    return keys
+
+
+def test_keys_come_in_the_order_of_their_news_and_once_each(queue: WorkQueue[str]) -> None:
+    for key in "abca":
+        queue.add(key)
+    assert taken(queue) == ["a", "b", "c"]
+    assert queue.next_at() is None
+
+
+def test_news_of_a_key_at_work_waits_until_it_is_done(queue: WorkQueue[str]) -> None:
+    queue.add("a")
+    assert queue.take() == "a"
+    queue.add("a")
+    queue.add("a")
+    assert queue.take() is None
+    queue.done("a")
+    assert taken(queue) == ["a"]
+
+
+def test_of_two_instants_the_earlier_counts_and_taking_settles_both(queue: WorkQueue[str], clock: Clock) -> None:
+    queue.add_at("a", 1030)
+    queue.add_at("a", 1010)
+    queue.add_at("a", 1020)
+    assert queue.next_at() == 1010
+    clock.now = 1009.9
+    assert queue.take() is None
+    clock.now = 1010
+    assert taken(queue) == ["a"]
+    clock.now = 2000
+    assert queue.take() is None
+
+
+def test_keys_that_are_due_come_in_the_order_of_their_instants(queue: WorkQueue[str], clock: Clock) -> None:
+    for key, instant in {"late": 1003, "early": 1001, "middle": 1002}.items():
+        queue.add_at(key, instant)
+    clock.now = 1005
+    assert taken(queue) == ["early", "middle", "late"]
+
+
+def test_an_instant_that_comes_while_a_key_is_at_work_is_not_lost(queue: WorkQueue[str], clock: Clock) -> None:
+    queue.add("a")
+    queue.take()
+    queue.add_at("a", 1001)
+    clock.now = 1002
+    assert queue.take() is None
+    queue.done("a", again_at=5000)
+    assert queue.take() == "a"
+
+
+def test_a_key_comes_again_when_it_was_said_to(queue: WorkQueue[str], clock: Clock) -> None:
+    queue.add("a")
+    queue.take()
+    queue.done("a", again_at=1060)
+    assert queue.next_at() == 1060
+    clock.now = 1060
+    assert queue.take() == "a"
+
+
+def test_failures_double_the_wait_up_to_the_most_and_success_ends_that(queue: WorkQueue[str], clock: Clock) -> None:
+    waits: list[float] = []
+    queue.add("a")
+    for _ in range(9):
+        assert queue.take() == "a"
+        again = queue.failed("a")
+        waits.append(again.seconds)
+        clock.now += again.seconds
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    queue.take()
+    queue.done("a")
+    queue.add("a")
+    queue.take()
+    assert queue.failed("a") == (1.0, 1)
+
+
+@given(st.integers(1, 10_000), st.floats(0, 1))
+def test_a_wait_is_between_half_and_all_of_the_doubled_one(failures: int, jitter: float) -> None:
+    backoff = Backoff(0.25, 60)
+    whole = backoff.seconds(failures, 1.0)
+    assert whole / 2 <= backoff.seconds(failures, jitter) <= whole <= 60
+
+
+def test_news_ends_the_wait_of_a_failed_key(queue: WorkQueue[str]) -> None:
+    queue.add("a")
+    queue.take()
+    queue.failed("a")
+    assert queue.take() is None
+    queue.add("a")
+    assert queue.take() == "a"
+
+
+def test_what_the_server_asks_for_holds_for_news_too(queue: WorkQueue[str], clock: Clock) -> None:
+    queue.add("a")
+    queue.take()
+    queue.add("a")
+    assert queue.failed("a", retry_after_seconds=7).seconds == 7
+    queue.add("a")
+    queue.add_at("a", 1001)
+    clock.now = 1006.9
+    assert queue.take() is None
+    clock.now = 1007
+    assert queue.take() == "a"
+    queue.done("a")
+    queue.add("a")
+    assert queue.take() == "a"
+
+
+def test_a_server_that_asks_for_a_day_does_not_get_it(queue: WorkQueue[str]) -> None:
+    queue.add("a")
+    queue.take()
+    assert queue.failed("a", retry_after_seconds=86400).seconds == MOST_RETRY_AFTER_SECONDS
+
+
+def test_depth_tells_what_is_ready_later_and_at_work(queue: WorkQueue[str], clock: Clock) -> None:
+    for key in "abc":
+        queue.add(key)
+    queue.add_at("d", 1100)
+    queue.take()
+    clock.now = 1004
+    assert queue.depth() == (2, 1, 1, 4.0)
+
+
+def test_instants_that_are_settled_leave_nothing_behind(queue: WorkQueue[str], clock: Clock) -> None:
+    for _ in range(10_000):
+        queue.add("a")
+        queue.take()
+        queue.done("a", again_at=clock.now + 3600)
+        clock.now += 0.1
+    assert len(queue._heap) < 200  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_stopped_queue_gives_nothing_out(queue: WorkQueue[str]) -> None:
+    queue.add("a")
+    queue.stop()
+    assert queue.take() is None
+    assert queue.next() is None
+
+
+def test_whoever_waits_is_woken_by_news_and_by_the_end(queue: WorkQueue[str]) -> None:
+    got: list[str | None] = []
+    waiting = threading.Thread(target=lambda: got.extend([queue.next(), queue.next()]))
+    waiting.start()
+    queue.add("a")
+    queue.stop()
+    waiting.join(10)
+    assert not waiting.is_alive()
+    assert got in (["a", None], [None, None])
+
+
+_act = st.tuples(
+    st.sampled_from(("add", "later", "take", "done", "fail", "wait")), st.integers(0, 3), st.integers(0, 9)
+)
+
+
+class Played:
+    """A queue that is played with, who is at work, and what is owed a look."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.queue: WorkQueue[int] = WorkQueue(clock=self.clock, jitter=lambda: 0.5, backoff=Backoff(1.0, 8.0))
+        self.owed: set[int] = set()
+        self.working: set[int] = set()
+
+    def add(self, key: int, _: int) -> None:
+        self.owed.add(key)
+        self.queue.add(key)
+
+    def later(self, key: int, seconds: int) -> None:
+        self.owed.add(key)
+        self.queue.add_at(key, self.clock.now + seconds)
+
+    def take(self, *_: int) -> None:
+        if (key := self.queue.take()) is not None:
+            assert key not in self.working
+            self.working.add(key)
+            self.owed.discard(key)
+
+    def done(self, key: int, _: int) -> None:
+        if key in self.working:
+            self.working.discard(key)
+            self.queue.done(key)
+
+    def fail(self, key: int, seconds: int) -> None:
+        if key in self.working:
+            self.working.discard(key)
+            self.owed.add(key)
+            self.queue.failed(key, seconds)
+
+    def wait(self, _: int, seconds: int) -> None:
+        self.clock.now += seconds
+
+
+@given(st.lists(_act, max_size=80))
+def test_news_is_never_lost_and_no_key_is_at_work_twice(acts: list[tuple[str, int, int]]) -> None:
+    played = Played()
+    for act, key, number in acts:
+        getattr(played, act)(key, number)
+    for key in list(played.working):
+        played.done(key, 0)
+    played.wait(0, 1000)
+    played.owed -= set(taken(played.queue))
+    assert played.owed == set()
+    assert played.queue.next_at() is None
