@@ -31,8 +31,9 @@ def test_a_tier_tolerates_its_max_failures_and_one_more_moves_the_whole_gang(her
 @both
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_pods_that_are_lost_together_count_once(here: Controlled, gang: Gang, count: int) -> None:
-    furnished(here, gang, spot=4)
+    furnished(here, gang)
     pods = running(here, gang, spot(max_failures=5), on_demand())
+    here.add_nodes(SPOT_POOL, 2)
     # from both nodes, which are both about to go
     lost = sorted(pods, key=lambda pod: (pod["metadata"]["name"][-1], pod["spec"]["nodeName"]))[:count]
     here.give_notice(nodes_of(pods))
