@@ -132,7 +132,9 @@ def nodes_of(pods: Sequence[Object]) -> list[str]:
 
 
 def drained(stage: Controlled, node: str) -> None:
-    """A drain, and the machine goes."""
+    """A drain, which cordons the node first, and the machine goes."""
+    stage.recorder.mark("cordon", f"Node/{node}")
+    stage.kube.patch("v1", "Node", node, {"spec": {"unschedulable": True}})
     for pod in stage.on(node):
         stage.evict(pod)
     stage.wait(lambda: not stage.on(node), f"the pods of {node} to have ended")

@@ -8,10 +8,10 @@ from spotproof.rehearsal.control_plane import Parts
 from spotproof.rehearsal.history import waits
 from spotproof.vocabulary import ON_DEMAND, SPOT
 from tests.e2e.controller.gangs import GANGS, JOBSET, Gang
-from tests.e2e.controller.policies import LONG, SHORT, on_demand, spot
+from tests.e2e.controller.policies import LONG, NEXT_SPOT_POOL, SHORT, on_demand, spot
 from tests.e2e.controller.scenery import closed_by_limits, running, submitted
 from tests.e2e.controller.stage import Controlled, claimed, nodes_of
-from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL, pools
+from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL, environment, pools
 
 PARTS = Parts.ALL
 INSTANCE_TYPES = pools().instance_types
@@ -47,6 +47,16 @@ def test_a_pool_at_its_limits_is_left_after_the_timeout(here: Controlled, gang: 
         gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=0)
     here.has_lived(gang.name, ON_DEMAND_POOL, evictions=0)
+
+
+@both
+def test_a_tier_of_the_same_price_is_asked_and_taken_before_on_demand(here: Controlled, gang: Gang) -> None:
+    (zone,) = environment().zones_of(environment().pool(SPOT_POOL))
+    here.close_market(capacity_type=SPOT, zone=zone)
+    submitted(here, gang, spot(), spot(pool=NEXT_SPOT_POOL), on_demand(), probe={"every": "5s"})
+    gang.runs(here, NEXT_SPOT_POOL)
+    here.says(gang.name, phase="Running", tier=NEXT_SPOT_POOL, evictions=0)
+    here.has_lived(gang.name, NEXT_SPOT_POOL, evictions=0)
 
 
 def test_while_on_demand_is_dry_too_spot_is_asked_and_taken_when_it_comes_back(here: Controlled) -> None:

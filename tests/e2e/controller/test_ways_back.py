@@ -9,7 +9,7 @@ from spotproof.rehearsal.history import works
 from spotproof.vocabulary import DEADLINE_ANNOTATION, SYSTEM_NAMESPACE, WORK_ANNOTATION
 from tests.e2e.controller import judge
 from tests.e2e.controller.gangs import GANGS, JOBSET, Gang, jobset
-from tests.e2e.controller.policies import NEXT_SPOT_POOL, SHORT, on_demand, spot
+from tests.e2e.controller.policies import SHORT, on_demand, spot
 from tests.e2e.controller.scenery import furnished, running, submitted
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
 from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL
@@ -29,16 +29,6 @@ def test_a_gang_that_finds_no_place_for_its_timeout_moves_on(here: Controlled, g
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=0)
     here.has_lived(gang.name, ON_DEMAND_POOL, evictions=0)
-
-
-@both
-def test_a_tier_of_the_same_price_is_asked_and_taken_before_on_demand(here: Controlled, gang: Gang) -> None:
-    furnished(here, gang, spot=0)
-    here.add_nodes(NEXT_SPOT_POOL, 2)
-    submitted(here, gang, spot(), spot(pool=NEXT_SPOT_POOL), on_demand(), probe={"every": "3s"})
-    gang.runs(here, NEXT_SPOT_POOL)
-    here.says(gang.name, phase="Running", tier=NEXT_SPOT_POOL)
-    here.has_lived(gang.name, NEXT_SPOT_POOL, evictions=0)
 
 
 @both
