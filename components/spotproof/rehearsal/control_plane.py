@@ -17,6 +17,7 @@ from typing import Any, Final, Self
 from spotproof.kube.client import Kube, Refused, Unreachable
 from spotproof.kube.waiting import NotSeen, wait
 from spotproof.rehearsal.certificates import Certificates
+from spotproof.rehearsal.controller import CONTROLLER
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
 from spotproof.rehearsal.market import Market
@@ -41,9 +42,17 @@ class Parts(Flag):
     KUBERAY = auto()
     KARPENTER = auto()
     ALL = JOBSET | KUBERAY | KARPENTER
+    CONTROLLER = auto()
+    """Ours, in no sum of the others: what operators do by themselves is seen without it."""
 
 
-OPERATORS: Final[Mapping[Parts, Part]] = {Parts.JOBSET: JOBSET, Parts.KUBERAY: KUBERAY, Parts.KARPENTER: KARPENTER}
+OPERATORS: Final[Mapping[Parts, Part]] = {
+    Parts.JOBSET: JOBSET,
+    Parts.KUBERAY: KUBERAY,
+    Parts.KARPENTER: KARPENTER,
+    Parts.CONTROLLER: CONTROLLER,
+}
+"""In the order in which they are started: a part stands after those it needs."""
 
 
 class ControlPlane:
@@ -196,7 +205,7 @@ class ControlPlane:
         with ThreadPoolExecutor(len(table), thread_name_prefix="start") as pool:
             try:
                 for part in table:  # a part stands after those it needs, and each has a thread
-                    needed = [futures[name] for name in part.needs]
+                    needed = [futures[name] for name in part.needs if name in futures]
                     futures[part.name] = pool.submit(self._bring_up, part, needed, started)
                 for future in concurrent.futures.wait(futures.values(), return_when="FIRST_EXCEPTION").done:
                     future.result()

@@ -1,0 +1,19 @@
+"""A policy's times as a rehearsal has them: seconds in place of hours. Its tiers and counts stay as they are."""
+
+from datetime import timedelta
+from typing import Final
+
+from spotproof.fallback.resolved import ResolvedPolicy
+
+PENDING: Final = timedelta(seconds=15)
+"""Longer than a node takes here, so that a wait that ends by itself is no move."""
+ASKED_EVERY: Final = timedelta(seconds=5)
+STAY: Final = timedelta(seconds=10)
+
+
+def hastened(policy: ResolvedPolicy) -> ResolvedPolicy:
+    """The policy with no time that a rehearsal would not live to see; what is shorter stays."""
+    back = policy.return_ and policy.return_.model_copy(update={"min_stay": min(policy.return_.min_stay, STAY)})
+    tiers = (tier.model_copy(update={"pending_timeout": min(tier.pending_timeout, PENDING)}) for tier in policy.tiers)
+    probe = policy.probe.model_copy(update={"every": min(policy.probe.every, ASKED_EVERY)})
+    return policy.model_copy(update={"tiers": tuple(tiers), "return_": back, "probe": probe})
