@@ -1,14 +1,28 @@
 """An `up` that is killed halfway is finished by the next one."""
 
 import signal
+from collections.abc import Callable
 from threading import Event
 
-from tests.engine.driver import EVERY_STEP_KEPT, Engine
+from spotproof.kube.waiting import wait
+from tests.engine.driver import EVERY_STEP_KEPT, Engine, Stack
 from tests.engine.standin.provider import Call
 from tests.stacks.runs import settings_of
 
 HUNG = "ManagedCluster"
 PATIENCE_SECONDS = 60.0
+LOOKS = 10
+
+
+def _only_the_cluster_is_under_way(stack: Stack) -> Callable[[], bool]:
+    """Whether it has been so for several looks: killed in the middle of a write, the engine leaves a file cut short."""
+    looks: list[list[str]] = []
+
+    def look() -> bool:
+        looks.append([one["resource"]["urn"] for one in stack.deployment().get("pending_operations", [])])
+        return len(looks) >= LOOKS and all(len(each) == 1 and HUNG in each[0] for each in looks[-LOOKS:])
+
+    return look
 
 
 def test_an_up_killed_while_the_cloud_does_not_answer_is_repaired_by_the_next(engine: Engine) -> None:
@@ -24,6 +38,12 @@ def test_an_up_killed_while_the_cloud_does_not_answer_is_repaired_by_the_next(en
     up = engine.start(["up", "--yes", "--skip-preview", "--stack", stack.name], stack.folder, **EVERY_STEP_KEPT)
     try:
         assert arrived.wait(PATIENCE_SECONDS), f"the cluster was not asked for: {up.communicate()[0]}"
+        wait(
+            _only_the_cluster_is_under_way(stack),
+            "nothing but the cluster to be under way",
+            PATIENCE_SECONDS,
+            patient=(ValueError, OSError),
+        )
         up.send_signal(signal.SIGKILL)
         up.communicate()
     finally:

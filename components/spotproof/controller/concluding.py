@@ -5,40 +5,36 @@ from typing import Final
 
 from spotproof.controller.gang import Gang
 from spotproof.controller.kinds import Object
+from spotproof.controller.messages import condition
 from spotproof.fallback.reasons import Code, sentence
 from spotproof.fallback.record import KEPT_HISTORY, Past, RunCondition, RunPhase, TrainingRunStatus
 from spotproof.fallback.run import NEVER, Decision, Instant
 
+ACCEPTED: Final = "Accepted"
 LAST_TIER: Final = frozenset({Code.LAST, Code.DRY, Code.DRY_ALONE})
 STALLED: Final = 5
 """Restarts in a row without progress after which the owner is told (design, section 6)."""
 
 
-def with_condition(  # noqa: PLR0913 - a condition has as many parts
-    status: TrainingRunStatus, kind: str, *, holds: bool, reason: str, message: str, now: Instant
-) -> TrainingRunStatus:
-    """The status with a condition; its time changes only with its answer."""
+def conditioned(status: TrainingRunStatus, kind: str, reason: str, now: Instant, **values: object) -> TrainingRunStatus:
+    """The status with what a condition says now (messages.CONDITIONS); its time changes only with its answer.
+
+    One that would only say that all is well is not brought up.
+    """
+    answer, reason, message = condition(kind, reason, **values)
     known = next((each for each in status.conditions if each.type == kind), None)
-    value = "True" if holds else "False"
-    at = known.last_transition_time if known is not None and known.status == value else now
+    if known is None and answer == "False" and kind != ACCEPTED:
+        return status
     made = RunCondition(
         type=kind,
-        status=value,
+        status=answer,
         observed_generation=status.observed_generation,
-        last_transition_time=at,
-        reason=reason,
-        message=message[:4096],
+        last_transition_time=known.last_transition_time if known is not None and known.status == answer else now,
+        reason=str(values.get("code", reason)),
+        message=message,
     )
-    kept = [each for each in status.conditions if each.type != kind]
-    place = len(kept) if known is None else list(status.conditions).index(known)
-    return status.model_copy(update={"conditions": (*kept[:place], made, *kept[place:])})
-
-
-def without(status: TrainingRunStatus, kind: str, now: Instant, reason: str) -> TrainingRunStatus:
-    """A condition that was there holds no more; one that never was is not brought up."""
-    if not any(each.type == kind for each in status.conditions):
-        return status
-    return with_condition(status, kind, holds=False, reason=reason, message="", now=now)
+    kept = {each.type: each for each in status.conditions}
+    return status.model_copy(update={"conditions": tuple({**kept, kind: made}.values())})
 
 
 def in_phase(status: TrainingRunStatus, phase: RunPhase, reason: str, message: str) -> TrainingRunStatus:
@@ -64,8 +60,8 @@ def decided(
         }
     )
     if waiting and decision.reason.code in LAST_TIER:
-        return with_condition(status, "LastTierWaits", holds=True, reason="NoRoom", message=said, now=now)
-    return without(status, "LastTierWaits", now, "Placed")
+        return conditioned(status, "LastTierWaits", "NoRoom", now, message=said)
+    return conditioned(status, "LastTierWaits", "Placed", now)
 
 
 def _phase(status: TrainingRunStatus, gang: Gang, *, waiting: bool) -> RunPhase:
@@ -108,9 +104,8 @@ def progressing(status: TrainingRunStatus, saved: int, now: Instant) -> Training
         update={"stalled_restarts": stalled, "progress_seconds": max(saved, status.progress_seconds)}
     )
     if stalled >= STALLED:
-        message = f"{stalled} restarts in a row without a newer checkpoint"
-        return with_condition(status, "NoProgress", holds=True, reason="Stalled", message=message, now=now)
-    return without(status, "NoProgress", now, "Progressing")
+        return conditioned(status, "NoProgress", "Stalled", now, count=stalled)
+    return conditioned(status, "NoProgress", "Progressing", now)
 
 
 def waits_for(gang: Gang) -> str:

@@ -47,12 +47,10 @@ def _foreign_resume(here: Moving, status: TrainingRunStatus) -> TrainingRunStatu
     )
     if annotation(case.job) is not None:
         case.patched([UNMARKING])
-    case.tell("HandedBack", message=message)
+    case.tell("HandedBack", tier=here.move.to)
     entry = Past(at=case.second, what="HandedBack", reason="ForeignWriter", message=message)
     status = concluding.remembering(status, entry)
-    status = concluding.with_condition(
-        status, "HandedBack", holds=True, reason="ForeignWriter", message=message, now=case.second
-    )
+    status = concluding.conditioned(status, "HandedBack", "ResumedByOthers", case.second, tier=here.move.to)
     return concluding.in_phase(status, "HandedBack", "ForeignWriter", message)
 
 

@@ -93,8 +93,8 @@ class Reconciler:
         meta, of = run["metadata"], run["spec"]["job"]
         other = self._cache.job(Key(of["kind"], key.namespace, of["name"])) if of["kind"] in MANAGED else None
         if other is not None and other["metadata"]["uid"] == of["uid"]:
-            said = f"a {of['kind']} of the same name has the TrainingRun {meta['name']}"
-            remedy = "Give one of the two another name"
+            said = f"metadata.name: a {of['kind']} of the same name has the TrainingRun {meta['name']}"
+            remedy = "Give one of the two another name."
             self._case(key, job, run).tell_once("Refused", "NameTaken", message=said, remedy=remedy)
             return None
         try:
@@ -215,6 +215,8 @@ def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> No
         case.tell("Evicted", message=evidence, tier=after.tier, count=after.evictions)
     if after.errors > before.errors:
         case.tell("Error", message=evidence, tier=after.tier, count=after.errors)
+    if after.stalled_restarts == concluding.STALLED and before.stalled_restarts < concluding.STALLED:
+        case.tell("NoProgress", count=after.stalled_restarts)
 
 
 def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:

@@ -3,63 +3,74 @@
 from pydantic import ValidationError
 
 from spotproof.controller import concluding
+from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
 from spotproof.controller.kinds import NAMESPACE, POLICY
+from spotproof.controller.messages import FINDING
 from spotproof.controller.moving import annotation
-from spotproof.controller.preflight import Finding, preflight
+from spotproof.controller.preflight import Finding, invalid_policy, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.manifests.fallback_policy import read_policy
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MANUAL_LABEL, PAUSED_LABEL, SYSTEM_NAMESPACE
+from spotproof.vocabulary import (
+    DEADLINE_ANNOTATION,
+    FALLBACK_POLICY_LABEL,
+    MANUAL_LABEL,
+    PAUSED_LABEL,
+    SYSTEM_NAMESPACE,
+    WORK_ANNOTATION,
+)
 
 HELD = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
 
-def frozen(case: Case) -> tuple[str, str] | None:
-    """Why nothing may be done to the job, in a word and in a sentence; None where it may."""
+def frozen(case: Case) -> tuple[str, str, str] | None:
+    """Why nothing may be done to the job, in a word and in a sentence, and by which namespace; None where it may."""
     meta = case.job["metadata"]
     if meta.get("labels", {}).get(MANUAL_LABEL) == "true":
-        return "Manual", f"label {MANUAL_LABEL}=true: the job is left alone until it is removed"
+        return "Manual", f"label {MANUAL_LABEL}=true: the job is left alone until it is removed", ""
     for name in (SYSTEM_NAMESPACE, meta["namespace"]):
         namespace = case.cache.get(NAMESPACE, "", name)
         if namespace is not None and namespace["metadata"].get("labels", {}).get(PAUSED_LABEL) == "true":
-            return "Paused", f"label {PAUSED_LABEL}=true on namespace {name}: nothing is moved until it is removed"
+            return (
+                "Paused",
+                f"label {PAUSED_LABEL}=true on namespace {name}: nothing is moved until it is removed",
+                name,
+            )
     return None
 
 
-def freeze(case: Case, status: TrainingRunStatus, reason: str, message: str) -> TrainingRunStatus:
+def freeze(case: Case, status: TrainingRunStatus, reason: str, message: str, namespace: str) -> TrainingRunStatus:
     """The record of a job that is left alone; a move that is under way stays where it is."""
     if status.move is not None:
         message = f"{message}; suspended in the middle of a move to {status.move.to}, which then goes on"
     held = concluding.in_phase(status, "Manual", reason, message)
-    return concluding.with_condition(held, "Paused", holds=True, reason=reason, message=message, now=case.second)
+    return concluding.conditioned(held, "Paused", reason, case.second, namespace=namespace)
 
 
 def thaw(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
     """The record of a job that may be moved again. So is one that was handed back, once somebody has frozen it."""
     if status.phase != "Manual":
         return status
-    free = concluding.without(status, "Paused", case.second, "Released")
-    free = concluding.without(free, "HandedBack", case.second, "Released")
+    free = concluding.conditioned(status, "Paused", "Released", case.second)
+    free = concluding.conditioned(free, "HandedBack", "Released", case.second)
     return free.model_copy(update={"phase": "Pending"})
 
 
 def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
     """The policy that the job names, or what is wrong with it."""
     name = case.job["metadata"]["labels"][FALLBACK_POLICY_LABEL]
-    label = f"metadata.labels['{FALLBACK_POLICY_LABEL}']"
     found = case.cache.policy(name)
     if found is None:
-        known = ", ".join(sorted(each["metadata"]["name"] for each in case.cache.all(POLICY))) or "none is there"
-        return Finding("UnknownPolicy", label, f"there is no FallbackPolicy {name}", f"Name one of: {known}")
+        return unknown_policy(name, [each["metadata"]["name"] for each in case.cache.all(POLICY)])
     try:
         return read_policy(found)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        return Finding("InvalidPolicy", f"FallbackPolicy {name}: spec.{where}", first["msg"], "Mend the policy")
+        return invalid_policy(name, f"spec.{where}: {first['msg']}")
 
 
 def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
@@ -80,14 +91,12 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
 
 def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) -> TrainingRunStatus:
     """The record of a job that is left as it is, with all that has to be mended; its owner is told once."""
-    message = " ".join(f"{each.field}: {each.message}. {each.remedy}." for each in found)
+    message = " ".join(map(str, found))
     for each in found:
         said = f"{each.field}: {each.message}"
-        case.tell_once("Refused", f"{each.code}/{each.field}", message=said, remedy=each.remedy)
+        case.tell_once("Refused", f"{each.code}/{each.field}", message=said, remedy=f"{each.remedy}.")
     held = concluding.in_phase(status, "Refused", found[0].code, message)
-    return concluding.with_condition(
-        held, "Accepted", holds=False, reason=found[0].code, message=message, now=case.second
-    )
+    return concluding.conditioned(held, concluding.ACCEPTED, FINDING, case.second, message=message, code=found[0].code)
 
 
 def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
@@ -97,7 +106,25 @@ def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
         status = status.model_copy(update=update)
     if status.tier is None:
         status = status.model_copy(update={"tier": _first(case, policy), "attempt": 1})
-    return concluding.with_condition(status, "Accepted", holds=True, reason="Managed", message="", now=case.second)
+    accepted = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
+    return warned(case, accepted, policy)
+
+
+def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
+    """The record with what its owner should know although the job is managed."""
+    now, codes = case.second, {each.code for each in case.memory.findings}
+    unknown = "NoCheckpointUri" if "NoCheckpoint" in codes else "Known"
+    status = concluding.conditioned(status, "CheckpointUnknown", unknown, now)
+    carried = case.job["metadata"].get("annotations", {})
+    missing = " and ".join(key for key in (DEADLINE_ANNOTATION, WORK_ANNOTATION) if key not in carried)
+    incomplete = "AnnotationMissing" if "DeadlineIncomplete" in codes else "Complete"
+    mode = policy.deadline.mode
+    status = concluding.conditioned(status, "DeadlineIncomplete", incomplete, now, missing=missing, mode=mode)
+    if mode == "off" or missing:
+        return concluding.conditioned(status, "ProgressAssumed", "Reported", now)
+    why = unreadable_progress(case.run)
+    assumed = "Unreadable" if why else "NotReported" if progress_of(case.run) is None else "Reported"
+    return concluding.conditioned(status, "ProgressAssumed", assumed, now, why=why)
 
 
 def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:

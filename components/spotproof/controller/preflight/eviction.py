@@ -101,8 +101,8 @@ def _restart(view: View, role: str, message: str) -> Finding | None:
 
 LONGEST_PATTERN: Final = 300
 MOST_REPETITIONS: Final = 2
-FOREIGN: Final = re.compile(r"\\[pPzQEC]|\[\[|\(\?[=!<P]|\)[*+?{]")
-"""What Go reads otherwise than Python does, and repetitions of groups."""
+FOREIGN: Final = re.compile(r"\\[pPzQEC]|\[\[|\(\?[=!<P]|\)[*+?{]|\|\||--|&&|~~")
+"""What Go reads otherwise than Python does or will (its set operations), and repetitions of groups."""
 
 
 def is_readable(pattern: str) -> bool:
