@@ -85,7 +85,7 @@ class Theatre:
                 calls.extend(call.said for call in self.proxy.calls[before:])
             here.has_one_writer()
             here.has_lived(move.gang.name, *move.tiers, evictions=move.evictions)
-        assert self.alone.is_running, self.alone.tail()
+        assert spoiler.runs, self.alone.tail()
 
 
 class _Nothing:
@@ -96,6 +96,11 @@ class _Nothing:
         self.proxy = theatre.proxy
         self.case = case
         self.reached = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether the controller is there, as it should be in the end."""
+        return self.theatre.alone.is_running
 
     def begin(self) -> None:
         """From here on it may strike."""
@@ -166,6 +171,10 @@ class _Lease(_Spoilt):
         self.trap = self.proxy.arm(Fault.LATE, lambda call: _is(call, said), self.case.nth)
         self.thread = threading.Thread(target=self._lose, args=(self.trap,))
         self.thread.start()
+
+    @property
+    def runs(self) -> bool:
+        return self.second.is_running
 
     def _lose(self, trap: Trap) -> None:
         while not trap.reached(0.1):
