@@ -120,14 +120,15 @@ def test_a_control_plane_before_1_36_is_not_given_the_policies_it_has_no_kind_fo
 def test_with_the_controller_its_kind_and_its_rights_are_there_and_policies_have_the_times_of_a_rehearsal() -> None:
     without, found = made("aws-dev"), made("aws-dev", controller=True)
 
-    assert [each["metadata"]["name"] for each in found.kinds] == [
+    crds: Any = found.kinds
+    assert [each["metadata"]["name"] for each in crds] == [
         "fallbackpolicies.spotproof.dev",
         "trainingruns.spotproof.dev",
     ]
     assert kinds(found).count("Role") == kinds(without).count("Role") + 1
     (policy,) = (each for each in found.objects if each["kind"] == "FallbackPolicy")
     spec: Any = policy["spec"]
-    assert [tier["pendingTimeout"] for tier in spec["tiers"]] == ["15s", "15s"]
+    assert [tier["pendingTimeout"] for tier in spec["tiers"]] == ["20s", "1h"]
     assert [tier["maxFailures"] for tier in spec["tiers"]] == [10, -1]
     assert (spec["return"]["minStay"], spec["probe"]["every"]) == ("10s", "5s")
     assert found.policy == without.policy
@@ -140,7 +141,7 @@ def test_with_the_controller_its_kind_and_its_rights_are_there_and_policies_have
 def test_a_time_that_is_shorter_already_stays() -> None:
     policy = made("aws-dev").policy
     assert policy is not None
-    (first, *_) = policy.tiers
+    first, last = policy.tiers
     short = first.model_copy(update={"pending_timeout": timedelta(seconds=3)})
-    found = hastened(policy.model_copy(update={"tiers": (short,), "return_": None}))
+    found = hastened(policy.model_copy(update={"tiers": (short, last), "return_": None}))
     assert (found.tiers[0].pending_timeout, found.return_) == (timedelta(seconds=3), None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from spotproof.rehearsal.history import History, Life
 from spotproof.rehearsal.patches import Json
-from spotproof.rehearsal.story.moment import Moment, times
+from spotproof.rehearsal.story.moment import Moment
 
 
 def counted(history: History) -> Iterator[Moment]:
@@ -18,7 +18,7 @@ def counted(history: History) -> Iterator[Moment]:
                     yield Moment(
                         at=at,
                         kind="counted",
-                        text=f"the controller counts {what}{tier}: {_named(run)} has had {times(after)}",
+                        text=f"the controller counts {what} of {_named(run)}{tier}, {after} so far",
                         quote=str((status.get("interruption") or {}).get("evidence", "")),
                     )
 
