@@ -1,7 +1,7 @@
 """One visit to a job that is under way: see what was lost, count it, ask the rule, and begin what it says."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,15 +30,11 @@ HALF_PLACED: Final = "HalfPlaced"
 
 @dataclass(frozen=True)
 class Visit(Case):
-    """A case with its gang and its policy."""
+    """A case with its gang and its policy; `tiers` has the one it is on even where the policy has it no more."""
 
     gang: Gang
     policy: ResolvedPolicy
-
-    @property
-    def tiers(self) -> dict[str, ResolvedTier]:
-        """Pool to tier."""
-        return {each.pool: each for each in self.policy.tiers}
+    tiers: Mapping[str, ResolvedTier]
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def scene(  # noqa: PLR0913  # what a rehearsal is made of
             f"the job starts on {' and '.join(pool.name for pool in starts_on)}, which is on-demand, so there is "
             "nothing to take away; write a fallbackPolicy or a pool on spot into the experiment"
         )
-    policies = list(_policies(env, prices))
+    written = list(policies(env, prices))
     named = case.experiment.spec.fallback_policy
     return Scene(
         stack=stack,
@@ -107,28 +107,30 @@ def scene(  # noqa: PLR0913  # what a rehearsal is made of
         objects=(
             *fallback_policy.aggregate_roles(),
             *admission.spot_tolerations(env),
-            *(_object(hastened(each) if controller else each) for each in policies),
+            *(_in_seconds(each) if controller else each for each in written),
             *(each for one in _workspaces(env, home) for each in workspace(one, controller=controller)),
             *_claim(store, home.namespace),
         ),
         job=render(Job(case, home, store)),
         starts_on=starts_on,
-        policy=next((each for each in policies if each.name == named), None),
+        policy=next((policy for each in written if (policy := fallback_policy.read_policy(each)).name == named), None),
         is_managed=controller,
     )
 
 
-def _policies(env: Environment, prices: Prices) -> Iterator[ResolvedPolicy]:
+def policies(env: Environment, prices: Prices) -> Iterator[Manifest]:
+    """The stack's fallback policies, with every tier resolved."""
     pools = {pool.name: pool for pool in env.pools}
     where = {name: placement(pool, env.provider.spot_taint) for name, pool in pools.items()}
     for policy in env.fallback_policies:
         tiers = fallback_policy.resolve_tiers(
             policy, pools=pools, scheduling=where, price=lambda pool: prices.pool(env.provider, pool)
         )
-        yield fallback_policy.read_policy(fallback_policy.fallback_policy(policy, tiers=tiers))
+        yield fallback_policy.fallback_policy(policy, tiers=tiers)
 
 
-def _object(policy: ResolvedPolicy) -> Manifest:
+def _in_seconds(written: Manifest) -> Manifest:
+    policy = hastened(fallback_policy.read_policy(written))
     return fallback_policy.fallback_policy(policy, tiers=policy.tiers)
 
 

@@ -1,0 +1,69 @@
+"""What the world itself did to a gang, counted by whoever did it: what the controller's counts are held against.
+
+Of an interruption that came alone, to a whole gang, and that a controller saw from its beginning to its end, the ledger
+knows what it is: it counts once. Of one that came into another, or into a move, or while nobody looked, it knows the
+most it can be.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Cause = Literal["eviction", "error", "voluntary"]
+
+
+@dataclass
+class Tally:
+    """How often something happened: `sure` times, `open_` times if nothing comes between, `most` times at the most."""
+
+    sure: int = 0
+    open_: int = 0
+    most: int = 0
+
+    @property
+    def least(self) -> int:
+        """How often it happened at the least."""
+        return self.sure + self.open_
+
+    def holds(self, count: int) -> bool:
+        """Whether a count is one that can be."""
+        return self.least <= count <= self.most
+
+
+@dataclass
+class Ledger:
+    """Of one job. `here` are evictions since it came to its present tier."""
+
+    evictions: Tally = field(default_factory=Tally)
+    errors: Tally = field(default_factory=Tally)
+    here: Tally = field(default_factory=Tally)
+    entries: list[str] = field(default_factory=list[str])
+
+    last: float = 0.0
+
+    def hit(self, cause: Cause, *, calm: bool, at: float) -> None:
+        """Something was done to the gang; `calm` is whether it was whole, with nothing else under way."""
+        self.last = at
+        self.entries.append(f"{at % 100_000:.2f} {cause}{'' if calm else ', into something else'}")
+        # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
+        for tally, kinds in ((self.evictions, {"eviction"}), (self.here, {"eviction"}), (self.errors, {"error"})):
+            tally.open_ += calm and cause in kinds
+            tally.most += cause in kinds or (not calm and (tally is not self.errors or cause != "eviction"))
+        if not calm:
+            self.disturb("")
+
+    def settle(self) -> None:
+        """The gang is whole again, and nothing came between: what was open is sure."""
+        for tally in (self.evictions, self.errors, self.here):
+            tally.sure, tally.open_ = tally.least, 0
+
+    def disturb(self, what: str) -> None:
+        """Something comes between: what is open may be seen as something else, or not at all."""
+        if what:
+            self.entries.append(what)
+        for tally in (self.evictions, self.errors, self.here):
+            tally.open_ = 0
+
+    def moved(self) -> None:
+        """The job is on another tier: its count there starts afresh."""
+        self.entries.append("moved")
+        self.here = Tally()

@@ -1,0 +1,176 @@
+"""A world with the fallback controller in it, and a judge: what stories and random worlds are told in."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from spotproof.controller.kinds import JOBSET, NAMESPACE, NODE, RAYJOB, RUN, Object
+from spotproof.fallback.record import TrainingRunStatus
+from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, POOL_LABEL, SYSTEM_NAMESPACE
+from tests.world.jobs import Tier, policy, pools
+from tests.world.judge import Judge, is_over, tiers_of
+from tests.world.ledger import Cause, Ledger
+from tests.world.process import Process
+from tests.world.raycluster import NODE_TYPE, WORKER
+from tests.world.things import annotations, is_true, labels, leaves, node_of, ready, uid
+from tests.world.world import World
+
+POLICY_NAME: Final = "standard"
+HIT_SECONDS: Final = 1.0
+"""How long it may take at the most until what was done to a gang can be seen of it."""
+
+
+class Managed(World):
+    """A world whose jobs are managed. Its jobs are named by their name alone; they are all in one namespace."""
+
+    def __init__(self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, **rule: Any) -> None:
+        super().__init__(pools(tiers, most=most), seed=seed)
+        self.tiers = {each.pool: each for each in tiers}
+        for each in (SYSTEM_NAMESPACE, self.namespace):
+            self.server.create({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": each}})
+        self.server.create(policy(POLICY_NAME, tiers, **rule))
+        self.process = Process(self, seed=seed)
+        self.judge = Judge(self, self.process)
+        self.ledgers: dict[str, Ledger] = {}
+        self.process.start()
+
+    # looks
+
+    def job(self, name: str) -> Object:
+        """A job, or nothing."""
+        return self.get(JOBSET, name) or self.get(RAYJOB, name) or {}
+
+    def status(self, name: str) -> TrainingRunStatus:
+        """What its TrainingRun says."""
+        run = self.get(RUN, name)
+        return TrainingRunStatus.model_validate((run or {}).get("status", {}))
+
+    def gang(self, name: str) -> list[Object]:
+        """Pods of the gang that are to move with it: a head stays, and a submitter is none of them."""
+        job = self.job(name)
+        return [
+            pod
+            for pod in (self.judge.pods_of(job) if job else ())
+            if POOL_LABEL in pod["spec"].get("nodeSelector", {}) and _moves(pod)
+        ]
+
+    def size(self, name: str) -> int:
+        """Pods of a whole gang, of those that move."""
+        job = self.job(name)
+        if job["kind"] == JOBSET.kind:
+            return sum(each["template"]["spec"]["parallelism"] for each in job["spec"]["replicatedJobs"])
+        return sum(each["replicas"] for each in job["spec"]["rayClusterSpec"]["workerGroupSpecs"])
+
+    def is_whole(self, name: str, tier: str = "") -> bool:
+        """Whether the gang is ready, on that tier if one is named, and nothing of it is ending."""
+        pods = self.gang(name)
+        there = [pod for pod in pods if ready(pod) and not leaves(pod)]
+        on = {self._tier_of(pod) for pod in there}
+        head = self.job(name)["kind"] == JOBSET.kind or self.job(name).get("status", {}).get("jobStatus") == "RUNNING"
+        return head and len(there) == len(pods) == self.size(name) and (not tier or on == {tier})
+
+    def tier(self, name: str) -> str:
+        """The tier that its templates select."""
+        return tiers_of(self.job(name))[0]
+
+    def _tier_of(self, pod: Object) -> str:
+        return pod["spec"]["nodeSelector"][POOL_LABEL]
+
+    def suspended_by_us(self, name: str) -> str:
+        """The mark by which the controller has suspended the job; empty where it has not."""
+        return annotations(self.job(name)).get(MOVE_ANNOTATION, "")
+
+    def is_over(self, name: str) -> bool:
+        """Whether the job has come to its end, or is gone."""
+        job = self.job(name)
+        return not job or is_over(job)
+
+    # waits
+
+    def until_whole(self, name: str, tier: str = "", within: float = 120.0) -> float:
+        """Let time pass until the gang is ready and its TrainingRun says that it runs."""
+        return self.run_until(lambda: self.is_whole(name, tier) and self.status(name).phase == "Running", within)
+
+    # what is done to a gang, and written into its ledger
+
+    def nodes(self, name: str) -> list[str]:
+        """Nodes of the gang, in the order of their names."""
+        return sorted({node_of(pod) for pod in self.gang(name) if node_of(pod)})
+
+    def lose(self, name: str, how: str, count: int = 1) -> None:
+        """Take nodes away from the gang: `reclaim`, `vanish`, `silence` or `drain`."""
+        spot = self.tiers[self.tier(name)].capacity == "spot"
+        cause: Cause = "eviction" if spot and how != "drain" else "voluntary"
+        lost = [node for node in self.nodes(name) if self.get(NODE, node, "") is not None][:count]
+        if lost:
+            self.note(name, cause)
+        for node in lost:
+            getattr(self, how)(node)
+
+    def fail(self, name: str, code: int = 1, reason: str = "") -> None:
+        """A pod of the gang ends with an error of its own."""
+        pods = [pod for pod in self.gang(name) if ready(pod) and not leaves(pod)]
+        if pods:
+            self.note(name, "error")
+            self.exit(pods[0], code, reason)
+
+    def suspend(self, name: str) -> None:
+        """Somebody else suspends the job."""
+        self._set_suspend(name, suspend=True)
+
+    def resume(self, name: str) -> None:
+        """Somebody else resumes it."""
+        self._set_suspend(name, suspend=False)
+
+    def _set_suspend(self, name: str, *, suspend: bool) -> None:
+        job = self.job(name)
+        self.server.patch(job["apiVersion"], job["kind"], name, {"spec": {"suspend": suspend}}, self.namespace)
+
+    def note(self, name: str, cause: Cause) -> None:
+        """Write into a job's ledger what is about to be done to it."""
+        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.now)
+
+    def frozen(self, name: str) -> bool:
+        """Whether the job is to be left alone, by its own label, its namespace's or the system's."""
+        spaces = (self.get(NAMESPACE, each, "") for each in (self.namespace, SYSTEM_NAMESPACE))
+        return _is_frozen(self.job(name), MANUAL_LABEL) or any(_is_frozen(each, PAUSED_LABEL) for each in spaces)
+
+    def label(self, thing: Object, key: str, value: str | None) -> None:
+        """Set a label, or take it away."""
+        where = thing["metadata"]
+        change = {"metadata": {"labels": {key: value}}}
+        self.server.patch(thing["apiVersion"], thing["kind"], where["name"], change, where.get("namespace"))
+
+    def ledger(self, name: str) -> Ledger:
+        """A job's ledger."""
+        return self.ledgers.setdefault(f"{name}/{uid(self.job(name))}", Ledger())
+
+    def is_calm(self, name: str) -> bool:
+        """Whether the gang is whole, a controller looks, and its record says so too."""
+        status = self.status(name)
+        if self.frozen(name) or self.job(name)["spec"].get("suspend"):
+            return False
+        known = status.phase == "Running" and status.interruption is None and status.counted.whole_since is not None
+        return known and self.is_whole(name) and self.process.is_watching and self._stands(name)
+
+    def _stands(self, name: str) -> bool:
+        """Whether nothing has just been done to the gang, and all of its nodes are there, ready, and stay."""
+        nodes = [self.get(NODE, node, "") for node in self.nodes(name)]
+        stay = all(
+            node is not None and is_true(node, "Ready") and not leaves(node) and not node["spec"].get("unschedulable")
+            for node in nodes
+        )
+        return stay and self.now >= self.ledger(name).last + HIT_SECONDS
+
+
+def _is_frozen(thing: Object | None, label: str) -> bool:
+    return thing is not None and labels(thing).get(label) == "true"
+
+
+def _moves(pod: Object) -> bool:
+    return labels(pod).get(NODE_TYPE, WORKER) == WORKER and "job-name" not in labels(pod) or _is_of_jobset(pod)
+
+
+def _is_of_jobset(pod: Object) -> bool:
+    return "jobset.sigs.k8s.io/jobset-name" in labels(pod)
+
+

@@ -1,0 +1,272 @@
+"""Random worlds: whatever happens to jobs, cluster, controller and clock, in any order, the same things must hold.
+
+`SPOTPROOF_WORLDS` is how many are tried, 2,000 where it is not set; each test takes its share. A failure prints the
+steps that lead to it, the fewest that were found.
+"""
+
+import os
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from spotproof.controller.kinds import NAMESPACE, NODE, POLICY, RUN, WATCHED
+from spotproof.fallback.record import TrainingRunStatus
+from spotproof.vocabulary import MANUAL_LABEL, PAUSED_LABEL, SYSTEM_NAMESPACE
+from tests.world.jobs import Tier, jobset, policy, rayjob
+from tests.world.kubelet import ON_TERM
+from tests.world.line import TROUBLES, Trouble
+from tests.world.managed import POLICY_NAME, Managed
+from tests.world.things import labels, name, ready
+from tests.world.world import NAMESPACE as RESEARCH
+
+SHARES: Final = 8
+WORLDS: Final = int(os.environ.get("SPOTPROOF_WORLDS", "2000"))
+STEPS: Final = 20
+JOB: Final = "train"
+LOSSES: Final = ("reclaim", "vanish", "drain", "silence")
+SETTLED_SECONDS: Final = 3 * 3600.0
+QUIET_SECONDS: Final = 1200.0
+QUIET_CALLS: Final = 70
+"""Of a job to which nothing happens, in that time: a move takes 20, a question 6, and a loop far more."""
+
+
+class RandomWorld(RuleBasedStateMachine):
+    """One job, of either kind, under one policy, in a world in which anything happens to it."""
+
+    world: Managed
+    tiers: tuple[Tier, ...]
+
+    @initialize(
+        kind=st.sampled_from([jobset, rayjob]),
+        pods=st.integers(1, 3),
+        failures=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+        three=st.booleans(),
+        equal=st.booleans(),
+        rule=st.fixed_dictionaries(
+            {},
+            optional={
+                "return": st.just({"minStay": "15m"}),
+                "countErrors": st.just(True),
+                "failureWindow": st.just("30m"),
+            },
+        ),
+        chance=st.integers(0, 3),
+    )
+    def begin(self, *, kind: Any, pods: int, failures: tuple[int, int], three: bool, equal: bool, rule: Any, chance: int) -> None:
+        other = Tier("spot-b", failures[1], usd=10.0 if equal else 15.0)
+        last = Tier("on-demand", -1, capacity="on-demand", usd=30.0)
+        self.tiers = (Tier("spot-a", failures[0]), *((other,) if three else ()), last)
+        self.world = Managed(self.tiers, seed=chance, **rule)
+        self.rule = rule
+        self._make, self._pods = kind, pods
+        self.world.store.tell(RUN, self._moved)
+        self.world.submit(kind(JOB, POLICY_NAME, "spot-a", **{"pods" if kind is jobset else "workers": pods}))
+        self.world.run(20)
+
+    def _moved(self, change: str, run: Any, old: Any) -> None:
+        before, after = ((each or {}).get("status", {}).get("tier") for each in (old, run))
+        if change == "MODIFIED" and before and before != after and self.world.job(JOB):
+            self.world.ledger(JOB).moved()
+
+    def _settled(self) -> None:
+        if self.world.job(JOB) and self.world.is_calm(JOB):
+            self.world.ledger(JOB).settle()
+
+    def _disturb(self, what: str) -> None:
+        """Something that may hide from the controller what is going on."""
+        if self.world.job(JOB) and not self.world.is_calm(JOB):
+            self.world.ledger(JOB).disturb(what)
+
+    @property
+    def there(self) -> bool:
+        return bool(self.world.job(JOB)) and not self.world.is_over(JOB)
+
+    # time
+
+    @rule(seconds=st.sampled_from([0.3, 2.0, 7.0, 30.0, 200.0, 1000.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.world.run(seconds)
+        self._settled()
+
+    @rule(seconds=st.sampled_from([-60.0, -5.0, 30.0, 600.0]))
+    def the_clock_jumps(self, seconds: float) -> None:
+        self._disturb("clock")
+        self.world.process.skew += seconds
+
+    # what happens to the gang
+
+    @precondition(lambda self: self.there)
+    @rule(how=st.sampled_from(LOSSES), count=st.integers(1, 3))
+    def nodes_are_lost(self, how: str, count: int) -> None:
+        self._settled()
+        self.world.lose(JOB, how, count)
+
+    @precondition(lambda self: self.there)
+    @rule()
+    def a_pod_saves_and_leaves_with_zero(self) -> None:
+        self._settled()
+        for pod in self.world.gang(JOB):
+            self.world.annotate(pod, {ON_TERM: "0"})
+        self.world.lose(JOB, "reclaim")
+
+    @precondition(lambda self: self.there)
+    @rule(how=st.sampled_from([(1, ""), (137, "OOMKilled"), (137, "")]))
+    def a_program_fails(self, how: tuple[int, str]) -> None:
+        self._settled()
+        self.world.fail(JOB, *how)
+
+    @precondition(lambda self: self.there)
+    @rule()
+    def a_pod_is_deleted(self) -> None:
+        self._settled()
+        pods = [pod for pod in self.world.gang(JOB) if ready(pod)]
+        if pods:
+            self.world.note(JOB, "voluntary")
+            self.world.server.delete("v1", "Pod", name(pods[0]), RESEARCH)
+
+    # what happens to the market
+
+    @rule(place=st.integers(0, 2), dry=st.booleans())
+    def a_market_changes(self, place: int, dry: bool) -> None:  # noqa: FBT001  # drawn
+        self.world.pools[self.tiers[place % len(self.tiers)].pool].dry = dry
+
+    # what people do
+
+    @precondition(lambda self: self.there)
+    @rule(suspend=st.booleans())
+    def somebody_suspends_or_resumes(self, suspend: bool) -> None:  # noqa: FBT001  # drawn
+        self._disturb("foreign")
+        self.world.ledger(JOB).disturb("foreign")
+        (self.world.suspend if suspend else self.world.resume)(JOB)
+
+    @precondition(lambda self: self.there)
+    @rule(on=st.booleans())
+    def somebody_freezes_the_job(self, on: bool) -> None:  # noqa: FBT001  # drawn
+        self._disturb("manual")
+        self.world.label(self.world.job(JOB), MANUAL_LABEL, "true" if on else None)
+
+    @rule(on=st.booleans(), where=st.sampled_from([RESEARCH, SYSTEM_NAMESPACE]))
+    def somebody_pauses(self, on: bool, where: str) -> None:  # noqa: FBT001  # drawn
+        self._disturb("pause")
+        space = self.world.get(NAMESPACE, where, "")
+        assert space is not None
+        self.world.label(space, PAUSED_LABEL, "true" if on else None)
+
+    @rule(failures=st.integers(0, 3), without=st.integers(-1, int(os.environ.get("DROP", "1"))))
+    def somebody_edits_the_policy(self, failures: int, without: int) -> None:
+        self._disturb("policy")
+        edited = [each._replace(max_failures=failures) if each.max_failures >= 0 else each for each in self.tiers]
+        kept = [each for place, each in enumerate(edited) if place != without or len(edited) == 2]
+        change = {"spec": policy(POLICY_NAME, kept, **self.rule)["spec"]}
+        self.world.server.patch(*POLICY, POLICY_NAME, change)
+
+    @precondition(lambda self: self.there)
+    @rule()
+    def the_job_is_made_again(self) -> None:
+        job = self.world.job(JOB)
+        self.world.server.delete(job["apiVersion"], job["kind"], JOB, RESEARCH)
+        self.world.run(10)
+        size = {"pods" if self._make is jobset else "workers": self._pods}
+        self.world.submit(self._make(JOB, POLICY_NAME, self.tiers[0].pool, **size))
+        self.world.run(1)
+
+    # what happens to the controller
+
+    @rule()
+    def the_controller_dies(self) -> None:
+        self._disturb("killed")
+        self.world.process.kill()
+
+    @rule()
+    def the_controller_comes_back(self) -> None:
+        if not self.world.process.up:
+            self._disturb("started")
+            self.world.process.start()
+
+    @rule(troubles=st.dictionaries(st.integers(0, 12), st.sampled_from(TROUBLES), min_size=1, max_size=3))
+    def calls_are_to_go_wrong(self, troubles: dict[int, Trouble]) -> None:
+        self._disturb("troubles")
+        self.world.process.line.troubles = dict(troubles)
+
+    @rule(place=st.integers(0, len(WATCHED) - 1), how=st.sampled_from(["hold", "expire"]))
+    def a_watch_is_late_or_lost(self, place: int, how: str) -> None:
+        self._disturb(how)
+        getattr(self.world.process, how)(place)
+
+    @rule()
+    def what_was_late_arrives(self) -> None:
+        self._disturb("release")
+        self.world.process.release()
+
+    # the end
+
+    def teardown(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        world = self.world
+        world.process.line.troubles = {}
+        world.process.release()
+        if not world.process.up:
+            world.process.start()
+        for pool in world.pools.values():
+            pool.dry = False
+        for node in world.all(NODE):
+            world.wake(name(node))
+        for where in (RESEARCH, SYSTEM_NAMESPACE):
+            space = world.get(NAMESPACE, where, "")
+            if space and labels(space).get(PAUSED_LABEL):
+                world.label(space, PAUSED_LABEL, None)
+        if not self.there:
+            return
+        if labels(world.job(JOB)).get(MANUAL_LABEL):
+            world.label(world.job(JOB), MANUAL_LABEL, None)
+        world.run(60)
+        if world.job(JOB)["spec"].get("suspend") and not world.suspended_by_us(JOB):
+            world.resume(JOB)
+        self._comes_to_rest()
+
+    def _comes_to_rest(self) -> None:
+        world = self.world
+
+        def at_rest() -> bool:
+            status = world.status(JOB)
+            if world.is_over(JOB) or status.phase in {"HandedBack", "Refused"}:
+                return True
+            if status.phase == "Failed":
+                return world.suspended_by_us(JOB) == "failed"
+            return world.is_whole(JOB) and status.phase == "Running" and status.interruption is None
+
+        world.run_until(at_rest, SETTLED_SECONDS)
+        self._judge(world.status(JOB))
+        calls = len(world.process.line.calls)
+        world.run(QUIET_SECONDS)
+        assert len(world.process.line.calls) - calls <= QUIET_CALLS, world.process.line.calls[calls : calls + 40]
+
+    def _judge(self, status: TrainingRunStatus) -> None:
+        world, ledger = self.world, self.world.ledger(JOB)
+        story = "\n".join(ledger.entries)
+        assert status.move is None, status.move
+        assert ledger.evictions.holds(status.evictions), (status.evictions, ledger.evictions, story)
+        assert ledger.errors.holds(status.errors), (status.errors, ledger.errors, story)
+        if world.is_over(JOB) or status.phase != "Running":
+            return
+        assert status.tier == world.tier(JOB), (status.tier, world.tier(JOB))
+        unchanged = [call for call in world.process.line.calls if call.verb == "patch" and not call.changed]
+        assert len(unchanged) <= sum(world.process.line.happened.values()), unchanged
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_whatever_happens_to_a_job_in_a_world(share: int) -> None:
+    shared = settings(
+        max_examples=max(WORLDS // SHARES, 1),
+        stateful_step_count=STEPS,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(seed(share)(type(f"RandomWorld{share}", (RandomWorld,), {})), settings=shared)

@@ -1,0 +1,105 @@
+"""Stories of the controller in a world: what happens to a job, told in a few lines."""
+
+import pytest
+
+from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.managed import Managed
+
+TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
+JOBS = {"JobSet": jobset, "RayJob": rayjob}
+
+
+@pytest.fixture(params=JOBS)
+def world(request: pytest.FixtureRequest) -> Managed:
+    """A whole gang on spot, of either kind, named train."""
+    made = Managed(TIERS)
+    made.submit(JOBS[request.param]("train", "standard", "spot-a"))
+    made.until_whole("train", "spot-a")
+    return made
+
+
+def test_a_tier_tolerates_max_failures_evictions(world: Managed) -> None:
+    world.lose("train", "reclaim")
+    world.run(20)
+
+    world.until_whole("train", "spot-a")
+    assert (world.status("train").evictions, world.status("train").tier) == (1, "spot-a")
+
+
+def test_one_eviction_more_moves_the_job_to_the_next_tier(world: Managed) -> None:
+    for tier in ("spot-a", "on-demand"):
+        world.lose("train", "reclaim")
+        world.run(5)
+        world.until_whole("train", tier)
+
+    status = world.status("train")
+    assert (status.evictions, status.errors, status.tier) == (2, 0, "on-demand")
+    assert [each.reason for each in status.history if each.what == "Moved"] == ["TooManyFailures"]
+
+
+@pytest.mark.parametrize("how", ["reclaim", "vanish"])
+def test_pods_that_are_lost_together_are_one_eviction(world: Managed, how: str) -> None:
+    world.lose("train", how, count=2)
+    world.run(20)
+
+    world.until_whole("train")
+    assert world.status("train").evictions == 1
+
+
+def test_the_restart_begins_within_five_seconds_of_the_loss_of_a_node_that_only_vanished(world: Managed) -> None:
+    lost = world.nodes("train")[0]
+    world.lose("train", "vanish")
+
+    assert world.run_until(lambda: lost not in world.nodes("train")) < 5
+
+
+def test_a_drain_of_a_node_that_stays_is_charged_to_nobody(world: Managed) -> None:
+    world.lose("train", "drain")
+    world.run(600)
+
+    world.until_whole("train")
+    assert (world.status("train").evictions, world.status("train").errors) == (0, 0)
+
+
+def test_an_error_of_the_program_is_an_error_and_moves_nothing(world: Managed) -> None:
+    world.fail("train", 1)
+    world.run(20)
+
+    world.until_whole("train", "spot-a")
+    assert (world.status("train").evictions, world.status("train").errors) == (0, 1)
+
+
+def test_a_dry_market_moves_the_job_once_pending_timeout_has_passed(world: Managed) -> None:
+    world.pools["spot-a"].dry = True
+    world.lose("train", "reclaim")
+    world.run(14 * 60)
+    assert world.tier("train") == "spot-a"
+
+    world.run(120)
+
+    world.until_whole("train", "on-demand")
+    assert [each.reason for each in world.status("train").history if each.what == "Moved"] == ["PendingTimeout"]
+
+
+def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:
+    world.pools["spot-a"].dry = True
+    world.lose("train", "reclaim")
+    world.run_until(lambda: world.suspended_by_us("train"), within=1000)
+    world.process.kill()
+    world.run(300)
+    assert world.suspended_by_us("train")
+
+    world.process.start()
+
+    world.until_whole("train", "on-demand")
+
+
+def test_a_suspension_by_somebody_else_stays_as_long_as_they_want(world: Managed) -> None:
+    world.suspend("train")
+    world.run(3600)
+    assert world.status("train").phase == "Suspended"
+    assert world.job("train")["spec"]["suspend"]
+
+    world.resume("train")
+
+    world.until_whole("train", "spot-a")
