@@ -8,8 +8,8 @@ from typing import Final
 from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.case import Case
-from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, evidence, fate
-from spotproof.controller.gang import Gang, condition, is_disrupted, is_leaving, is_true
+from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate
+from spotproof.controller.gang import Gang, condition, is_disrupted, is_leaving, is_on, is_true
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
@@ -86,10 +86,11 @@ def _seen_before(here: Visit, status: TrainingRunStatus) -> Observation:
 def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     tier = here.tiers.get(status.tier or "")
     spot = tier is not None and tier.capacity == SPOT
+    unseen = _replaced_unseen(here, status, spot=spot)
     lost = _unaccounted(here, status)
     losses = [
         Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), evidence(here.cache, pod, on_spot=spot)) for pod in lost
-    ]
+    ] + unseen
     open_ = status.interruption
     fates = [said for node in (open_.nodes if open_ is not None else ()) if (said := fate(here.cache, node))]
     facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates)
@@ -99,6 +100,28 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
         here.memory.accounted |= uids
         here.cache.departed.forget(here.key, uids)
     return status
+
+
+def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> list[Loss]:
+    """Pods that the operator has made anew, one by one, while nobody looked: they are younger than the whole gang.
+
+    KubeRay counts no lost worker, so that its age is all that tells of the one before it. The tier says what it was.
+    """
+    whole, tier = status.counted.whole_since, here.tiers.get(status.tier or "")
+    known = here.kind.replaces_alone and status.counted.attempt == here.state.attempt
+    if not here.memory.is_new or not known or whole is None or tier is None:
+        return []
+    younger = [
+        pod
+        for pod in here.gang.pods
+        if is_on(pod, tier) and parse_instant(pod["metadata"]["creationTimestamp"]) > whole
+    ]
+    # the pod that was lost has no name any more; its successor is not lost
+    finding = "eviction" if spot else "voluntary"
+    return [
+        Loss("", here.state.attempt, Evidence(finding, f"{pod['metadata']['name']} was made anew while nobody looked"))
+        for pod in younger
+    ]
 
 
 def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
