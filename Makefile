@@ -25,7 +25,7 @@ EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse --
 # Pulumi's real engine and a real control plane, built from pinned Go modules; SPOTPROOF_TOOLS names another folder.
 TOOLS := tools/go/build
 
-.PHONY: help preview check test tools test-engine e2e reliability bench bench-economics docs golden wheel controller lock clean
+.PHONY: help preview check test tools test-engine e2e soak reliability bench bench-economics docs golden wheel controller lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (bui
 define with_tools
 $(TOOLS) $(1) || { status=$$?; [ $$status -eq 3 ] && { echo "NOT RUN: $(@)"; exit 0; }; exit $$status; }; $(2)
 endef
+
+soak: $(VENV)/.dev ## the controller killed, refused and cut off at every call of every move (goes on where it was stopped; SOAK=--again)
+	@$(TOOLS) controlplane
+	@$(BIN)/python -m tests.soak $(SOAK)
 
 reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in docs/reliability.md
 	@$(TOOLS) engine controlplane

@@ -22,11 +22,14 @@ class Market:
         self._closed.append({"capacityType": capacity_type, "zone": zone, "instanceType": instance_type})
         self._write()
 
-    def open_all(self, *, but_zone: str = "") -> None:
-        """Capacity of everything again, or of everything outside one zone; in one move, so that nothing is between."""
+    def open(self, *, capacity_type: str = "", zone: str = "", instance_type: str = "") -> None:
+        """Capacity again of what was closed in the same words."""
+        self._closed.remove({"capacityType": capacity_type, "zone": zone, "instanceType": instance_type})
+        self._write()
+
+    def open_all(self) -> None:
+        """Capacity of everything again."""
         self._closed.clear()
-        if but_zone:
-            self._closed.append({"capacityType": "", "zone": but_zone, "instanceType": ""})
         self._write()
 
     def _write(self) -> None:
