@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -58,7 +58,7 @@ def shell(request: pytest.FixtureRequest) -> list[str]:
 @contextmanager
 def running(
     shell: list[str], program: Sequence[str], before: Callable[[], None] | None = None
-) -> Iterator[subprocess.Popen[str]]:
+) -> Generator[subprocess.Popen[str]]:
     started = subprocess.Popen(
         [*shell, "-c", SCRIPT, "sh", *program],
         stdin=subprocess.PIPE,
@@ -323,6 +323,7 @@ def test_a_command_gets_the_signals_where_it_is_one_program(written: str | list[
 
 @given(line=st.text("$()a{ ", min_size=1, max_size=12).filter(str.strip))
 @example(line="echo $$ > $(hostname)")
+@settings(deadline=None)
 def test_a_line_reaches_the_shell_as_it_is_written(line: str) -> None:
     assert kubelet(command_line(f"cd; {line}")[-1]) == f"cd; {line}".strip()
 
