@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -29,8 +30,9 @@ SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER (prctl(2)): orphans become children of this process, as they do of process 1."""
 GIVE_UP_SECONDS: Final = 30
 
+# Python looks for signals between two steps: one that comes right before a pause would wait for the next.
 HANDLES = """
-import os, signal, sys
+import signal, sys, time
 def handle(number, frame):
     print(signal.Signals(number).name[3:], flush=True)
     if number in {ends}:
@@ -39,7 +41,7 @@ for name in {names}:
     signal.signal(getattr(signal, f"SIG{{name}}"), handle)
 print("ready", flush=True)
 while True:
-    signal.pause()
+    time.sleep(0.02)
 """
 
 
@@ -78,6 +80,8 @@ def running(
 
 def heard(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], GIVE_UP_SECONDS)
+    assert ready, "the program says nothing"
     return process.stdout.readline().strip()
 
 
