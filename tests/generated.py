@@ -8,7 +8,7 @@ from typing import Final
 
 from spotproof.settings.reference import experiment_reference, settings_reference
 from spotproof.settings.schema import experiment_schema, stack_schema
-from tests.pages import choose_max_failures, install_the_controller, plan, preview_parity, rehearse
+from tests.pages import choose_max_failures, install_the_controller, messages, plan, preview_parity, rehearse
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
@@ -23,6 +23,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "docs/how-to/plan.md": plan.page,
     "docs/how-to/rehearse.md": rehearse.page,
     "docs/how-to/rehearse-aws-prod.html": rehearse.html,
+    "docs/messages.md": messages.page,
     "docs/preview-parity.md": preview_parity.page,
     "policies/README.md": policies_readme,
 }

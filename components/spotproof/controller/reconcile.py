@@ -147,7 +147,8 @@ def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> fl
         return None
     if found := standing.findings(case, standing.remembering(policy, status)):
         case.written(standing.refuse(case, status, found))
-        return None
+        again = any(each.code in standing.BY_OTHERS for each in found)
+        return case.now + standing.BY_OTHERS_SECONDS if again else None
     return _visit(case, standing.accept(case, status, policy), policy)
 
 

@@ -1,5 +1,7 @@
 """Whether a job is the controller's to move at the moment, and what is said where it is not."""
 
+from typing import Final
+
 from pydantic import ValidationError
 
 from spotproof.controller import concluding
@@ -24,7 +26,10 @@ from spotproof.vocabulary import (
     WORKSPACE_LABEL,
 )
 
-HELD = frozenset({"Refused", "Suspended"})
+BY_OTHERS: Final = frozenset({"SameCheckpoint", "SameRun", "SameName"})
+"""Findings that end with another job, of which the job at hand hears nothing: they are looked for again in a minute."""
+BY_OTHERS_SECONDS: Final = 60.0
+HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
 
@@ -112,7 +117,7 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
     home = case.cache.get(NAMESPACE, "", meta["namespace"])
     if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
         return (no_workspace(meta["namespace"]),)
-    if case.memory.checked != versions:
+    if case.memory.checked != versions or any(each.code in BY_OTHERS for each in case.memory.findings):
         mates = case.cache.managed_in(meta["namespace"])
         others = [each for each in mates if each["metadata"]["uid"] != meta["uid"]]
         case.memory.findings, case.memory.checked = preflight(case.job, policy, others), versions

@@ -1,7 +1,6 @@
 """Pods of a training job, the same for both operators: where they land, how they leave, what they are told."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,10 +35,6 @@ NO_LIMIT: Final = 1_000_000
 adds one to it (rayjob_controller.go), and the sum would be negative, so that no failure were retried."""
 ZONE: Final = "topology.kubernetes.io/zone"
 CONTAINER: Final = "train"
-
-# What a shell gives a meaning of its own; without any of it a command is one program with its words.
-COMPOUND: Final = re.compile(r"[;&|<>()`\n{}]")
-PROGRAM: Final = re.compile(r"[A-Za-z0-9_./~$-]+")
 
 
 @dataclass(frozen=True)
@@ -243,23 +238,3 @@ def environment_of(job: Job, extra: Mapping[str, str] | None = None) -> list[Man
 def from_label(name: str, label: str) -> Manifest:
     """A variable that holds the value of one of the pod's own labels."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
-
-
-def left_alone(line: str) -> str:
-    """A line of which the kubelet changes nothing: it reads `$(NAME)` and `$$` in every command, before any shell."""
-    return re.sub(r"\$(?=[$(])", "$$", line)
-
-
-def command_line(command: str | Sequence[str]) -> list[str]:
-    """A command as a container runs it.
-
-    A line is read by a shell, and by nobody before it. Where it is one program, the shell gives way to it (`exec`): a
-    shell that stays does not pass SIGTERM on, and the trainer would learn nothing of the eviction. Of a list Kubernetes
-    itself fills in `$(NAME)`, as no shell does.
-    """
-    if not isinstance(command, str):
-        return list(command)
-    line = left_alone(command.strip())
-    first = line.split(maxsplit=1)[0]
-    is_program = not COMPOUND.search(line) and PROGRAM.fullmatch(first) is not None
-    return ["/bin/sh", "-c", f"exec {line}" if is_program else line]

@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
+from spotproof.manifests.command import command_line
 from spotproof.manifests.gang import (
     CONTAINER,
     Job,
-    command_line,
     environment_of,
     from_label,
     pod_metadata,

@@ -5,11 +5,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
+from spotproof.manifests.command import left_alone
 from spotproof.manifests.gang import (
     Job,
     environment_of,
     from_label,
-    left_alone,
     node_selector,
     pod_metadata,
     pod_spec,

@@ -6,8 +6,10 @@ from typing import Final
 import pytest
 
 from spotproof.controller.messages import CONDITIONS, EVENTS, LONGEST_MESSAGE, LONGEST_NOTE, NOTHING, condition, event
-from spotproof.fallback.reasons import FORMATS
+from spotproof.controller.preflight import CHECKS
+from spotproof.fallback.reasons import FORMATS, SENTENCES, Code
 from spotproof.fallback.record import RunCondition
+from tests.pages.messages import EXAMPLES, page
 
 STATES: Final = [(kind, reason) for kind, each in CONDITIONS.items() for reason in each.states]
 
@@ -84,3 +86,13 @@ def test_a_value_that_is_not_given_is_an_error() -> None:
         event("Moving", tier="a")
     with pytest.raises(LookupError):
         event("Exploded")
+
+
+def test_the_page_shows_every_word_with_an_example_of_its_own() -> None:
+    text = page()
+    assert set(EXAMPLES) == set(Code)
+    for word in (*(code.value for code in Code), *CHECKS, *EVENTS, *CONDITIONS, *(reason for _, reason in STATES)):
+        assert f"| {word} " in text or f"### {word} " in text
+    for code, numbers in EXAMPLES.items():
+        used = {int(name) for _, name, _, _ in Formatter().parse(SENTENCES[code]) if name}
+        assert used <= set(range(len(numbers)))

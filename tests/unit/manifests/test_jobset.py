@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spotproof.manifests.gang import LOST_NODE_SECONDS, NO_LIMIT, command_line
+from spotproof.manifests.gang import LOST_NODE_SECONDS, NO_LIMIT
 from spotproof.manifests.jobs import render
 from spotproof.manifests.jobset import ATTEMPT_LABEL
 from spotproof.vocabulary import (
@@ -279,35 +279,6 @@ def test_a_pool_of_one_zone_and_a_gang_of_one_pod_need_no_affinity() -> None:
 def test_tiers_of_one_zone_each_still_need_it_where_the_last_one_spans_zones() -> None:
     prod = stack("aws-prod")
     assert affinities(rendered(on_policy("jobset", prod), stack_name="aws-prod"))["worker"]
-
-
-COMMANDS = [
-    ("python3 -u main.py --x=$Y", ["/bin/sh", "-c", "exec python3 -u main.py --x=$Y"]),
-    ("  python3 main.py\n", ["/bin/sh", "-c", "exec python3 main.py"]),
-    ("cd /app && python3 main.py", ["/bin/sh", "-c", "cd /app && python3 main.py"]),
-    ("A=1 python3 main.py", ["/bin/sh", "-c", "A=1 python3 main.py"]),
-    (["python3", "a b.py"], ["python3", "a b.py"]),
-]
-
-
-@pytest.mark.parametrize(("written", "run"), COMMANDS)
-def test_a_command_gets_the_signals_where_it_is_one_program(written: str | list[str], run: list[str]) -> None:
-    assert command_line(written) == run
-
-
-def kubelet(text: str) -> str:
-    """What the kubelet makes of a command (third_party/forked/golang/expansion): `$$` a dollar, `$(NAME)` a value."""
-    return re.sub(r"\$(\$|\((\w+)\))", lambda found: "$" if found[1] == "$" else "filled in", text)
-
-
-@given(line=st.text("$()a{ ", min_size=1, max_size=12).filter(str.strip))
-@example(line="echo $$ > $(hostname)")
-def test_a_line_reaches_the_shell_as_it_is_written(line: str) -> None:
-    assert kubelet(command_line(f"cd; {line}")[-1]) == f"cd; {line}".strip()
-
-
-def test_in_a_list_kubernetes_fills_in_variables() -> None:
-    assert command_line(["train", "--out=$(CHECKPOINT_URI)"]) == ["train", "--out=$(CHECKPOINT_URI)"]
 
 
 def test_shared_memory_is_memory_of_the_pod_and_nothing_without_it() -> None:

@@ -2,7 +2,8 @@ import shlex
 
 import pytest
 
-from spotproof.manifests.gang import NO_LIMIT, left_alone
+from spotproof.manifests.command import left_alone
+from spotproof.manifests.gang import NO_LIMIT
 from spotproof.manifests.jobs import notes
 from spotproof.manifests.rayjob import CLUSTER_LABEL, entrypoint
 from spotproof.settings.pools import Pool

@@ -155,6 +155,12 @@ def test_what_could_not_be_moved_is_refused_at_the_field_its_author_wrote(
     assert [(each.code, each.field) for each in refusals] == [(code, field)]
 
 
+@pytest.mark.parametrize(("code", "field"), sorted({(case[3], case[4]) for case in CASES}))
+def test_the_manual_names_the_field_of_a_refusal(code: str, field: str) -> None:
+    at = CHECKS[code].at
+    assert re.sub(r"\[\d+\]", "[]", field) in at.split(", or ") or at.split()[0] in field
+
+
 @pytest.mark.parametrize(("manifest", "path", "value", "code", "field"), CASES, ids=IDS)
 def test_a_refusal_is_three_sentences_that_need_no_manual(
     manifest: Json, path: Path, value: object, code: str, field: str
