@@ -101,8 +101,12 @@ def _picked(thing: Mapping[str, Any], *keys: str) -> Object:
     return {key: thing[key] for key in keys if key in thing}
 
 
-def _conditions(status: Mapping[str, Any], types: Sequence[str] = ()) -> list[Object]:
-    keys = ("type", "status", "reason", "message", "lastTransitionTime")
+TOLD: Final = ("type", "status", "reason", "message", "lastTransitionTime")
+KNOWN: Final = ("type", "status", "reason")
+"""Of a condition whose time and words nobody reads, so that those of all nodes are alike."""
+
+
+def _conditions(status: Mapping[str, Any], types: Sequence[str] = (), keys: Sequence[str] = TOLD) -> list[Object]:
     return [
         {key: each[key] for key in keys if each.get(key)}
         for each in status.get("conditions", [])
@@ -122,8 +126,11 @@ def project_pod(pod: Mapping[str, Any]) -> Object:
         "metadata": _metadata(pod, POD_LABELS, annotations=True),
         "spec": _picked(spec, "nodeName", "nodeSelector"),
         "status": {
-            **_picked(status, "phase", "reason", "startTime"),
-            "conditions": _conditions(status, ("PodScheduled", "Ready", "DisruptionTarget")),
+            **_picked(status, "phase", "reason"),
+            "conditions": [
+                *_conditions(status, ("PodScheduled", "DisruptionTarget")),
+                *_conditions(status, ("Ready",), KNOWN),
+            ],
             **({"ended": ended} if ended else {}),
         },
     }
@@ -139,7 +146,7 @@ def project_node(node: Mapping[str, Any]) -> Object:
             **_picked(spec, "unschedulable"),
             "taints": [_picked(each, "key", "value", "effect") for each in spec.get("taints", [])],
         },
-        "status": {"conditions": _conditions(status, types)},
+        "status": {"conditions": _conditions(status, types, KNOWN)},
     }
 
 
@@ -149,14 +156,14 @@ def project_node_claim(claim: Mapping[str, Any]) -> Object:
     types = ("Launched", "Registered", "Initialized", "DisruptionReason", "Ready")
     return {
         "metadata": _metadata(claim, NODE_LABELS),
-        "status": {**_picked(status, "nodeName"), "conditions": _conditions(status, types)},
+        "status": {**_picked(status, "nodeName"), "conditions": _conditions(status, types, KNOWN)},
     }
 
 
 def project_job(job: Mapping[str, Any]) -> Object:
     """A child Job of a JobSet: its counters, whether it is suspended, and the selector its pods get."""
     spec, status = job.get("spec", {}), job.get("status", {})
-    counters = ("active", "ready", "terminating", "succeeded", "failed", "completedIndexes", "startTime")
+    counters = ("active", "ready", "terminating", "succeeded", "failed", "completedIndexes")
     return {
         "metadata": _metadata(job, POD_LABELS),
         "spec": {
