@@ -26,7 +26,9 @@ class Managed(World):
         super().__init__(pools(tiers, most=most), seed=seed)
         self.tiers = {each.pool: each for each in tiers}
         for each in (SYSTEM_NAMESPACE, self.namespace):
-            self.server.create({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": each}})
+            self.server.create(
+                {"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": each}}
+            )
         self.server.create(policy(POLICY_NAME, tiers, **rule))
         self.process = Process(self, seed=seed)
         self.judge = Judge(self, self.process)
@@ -167,10 +169,8 @@ def _is_frozen(thing: Object | None, label: str) -> bool:
 
 
 def _moves(pod: Object) -> bool:
-    return labels(pod).get(NODE_TYPE, WORKER) == WORKER and "job-name" not in labels(pod) or _is_of_jobset(pod)
+    return (labels(pod).get(NODE_TYPE, WORKER) == WORKER and "job-name" not in labels(pod)) or _is_of_jobset(pod)
 
 
 def _is_of_jobset(pod: Object) -> bool:
     return "jobset.sigs.k8s.io/jobset-name" in labels(pod)
-
-

@@ -69,7 +69,8 @@ class Process:
         )
         for watch in self._watches:
             self._list(watch)
-        for key in self.cache.keys():
+        jobs = self.cache.keys()
+        for key in jobs:
             self._add(key, 0.0)
 
     def kill(self) -> None:
@@ -167,5 +168,3 @@ class Process:
         now = int(self._world.now)
         self._often[key] = (now, count + 1 if second == now else 1)
         assert self._often[key][1] < OFTEN, f"{key} is looked at without end\n{self._world.picture()}"
-
-
