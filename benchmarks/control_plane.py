@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.measure import machine
+from spotproof.kube.waiting import NotSeen, wait
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.tools import find_tools
-from spotproof.kube.waiting import NotSeen, wait
 
 SETS: Final = (Parts.CORE, Parts.JOBSET, Parts.JOBSET | Parts.KUBERAY, Parts.ALL)
 GONE_SECONDS: Final = 20

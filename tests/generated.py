@@ -8,7 +8,7 @@ from typing import Final
 
 from spotproof.settings.reference import experiment_reference, settings_reference
 from spotproof.settings.schema import experiment_schema, stack_schema
-from tests.pages import choose_max_failures, plan, preview_parity, rehearse
+from tests.pages import choose_max_failures, install_the_controller, plan, preview_parity, rehearse
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
@@ -19,6 +19,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "docs/experiment.schema.json": lambda: json.dumps(experiment_schema(), indent=2) + "\n",
     "docs/experiments.md": experiment_reference,
     "docs/how-to/choose-max-failures.md": choose_max_failures.page,
+    "docs/how-to/install-the-controller.md": install_the_controller.page,
     "docs/how-to/plan.md": plan.page,
     "docs/how-to/rehearse.md": rehearse.page,
     "docs/how-to/rehearse-aws-prod.html": rehearse.html,

@@ -57,6 +57,8 @@ from spotproof_policies.spot_price_cap_is_kept import policy as spot_price_cap_i
 from spotproof_policies.spot_service_linked_role_exists import policy as spot_service_linked_role_exists
 from spotproof_policies.spot_service_linked_role_is_kept import policy as spot_service_linked_role_is_kept
 from spotproof_policies.spot_tiers_pay import policy as spot_tiers_pay
+from spotproof_policies.system_images_are_by_digest import policy as system_images_are_by_digest
+from spotproof_policies.system_pods_have_no_privileges import policy as system_pods_have_no_privileges
 from spotproof_policies.tiers_are_cheapest_first import policy as tiers_are_cheapest_first
 from spotproof_policies.tiers_are_different_nodes import policy as tiers_are_different_nodes
 from spotproof_policies.tiers_are_interchangeable import policy as tiers_are_interchangeable
@@ -96,6 +98,8 @@ POLICIES: Final[tuple[Policy, ...]] = (
     node_classes_outlive_their_nodes.POLICY,
     one_gpu_plugin.POLICY,
     operators_on_on_demand_nodes.POLICY,
+    system_images_are_by_digest.POLICY,
+    system_pods_have_no_privileges.POLICY,
     karpenter_interruptions_are_heard.POLICY,
     interruption_rules_are_complete.POLICY,
     interruption_queue_admits_events.POLICY,

@@ -16,8 +16,6 @@ from spotproof.settings.walk import by_alias
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "components" / "spotproof"
 NOT_OPERATORS = {"__init__", "registry", "versions", "common"}
-BUILT_LATER = {"fallback"}
-"""In the settings so that it can be refused by name."""
 
 EXPERIMENT_FILES = "experiment"
 """The one folder of settings that is no cloud's: another kind of file."""
@@ -43,7 +41,7 @@ def test_every_operator_file_is_in_the_table_and_in_the_settings() -> None:
     files = modules(PACKAGE / "operators") - NOT_OPERATORS
 
     assert files == {"".join(f"_{c.lower()}" if c.isupper() else c for c in key) for key in OPERATORS}
-    assert set(by_alias(Operators)) - BUILT_LATER == set(OPERATORS)
+    assert set(by_alias(Operators)) == set(OPERATORS)
 
 
 def test_every_fallback_rule_has_a_file_of_its_name_and_its_place_in_the_order() -> None:

@@ -5,6 +5,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from spotproof.settings.operators import EXAMPLE_IMAGE
+
 Settings: TypeAlias = dict[str, Any]
 
 EXTRA_POOL: Final[Mapping[str, Settings]] = {
@@ -79,6 +81,12 @@ def _workspace_added(_stack: str, settings: Settings) -> Settings:
     return settings
 
 
+def _controller(_stack: str, settings: Settings) -> Settings:
+    operators = settings.get("operators", {})
+    settings["operators"] = {**operators, "fallback": {"mode": "install", "image": EXAMPLE_IMAGE}}
+    return settings
+
+
 _CREATES: Final = frozenset({"create"})
 _UPDATES: Final = frozenset({"update"})
 _SOMEBODY_ELSES: Final = frozenset({"kind-dev"})
@@ -94,6 +102,7 @@ EDITS: Final[tuple[Edit, ...]] = (
     Edit("imageRegistry", _image_registry, _UPDATES),
     Edit("maxFailures", _max_failures, _UPDATES),
     Edit("workspace added", _workspace_added, _CREATES),
+    Edit("fallback controller", _controller, _CREATES),
 )
 
 

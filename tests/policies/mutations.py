@@ -109,7 +109,21 @@ def spot_at_a_tenth(inputs: Any) -> Any:
     return spec_with(tiers=[*({**tier, **cheap} for tier in spot), last])(inputs)
 
 
+# A stack installs the controller once there is an image of it; a policy's object stands in for its Deployment.
+CONTROLLER: dict[str, Mutation] = {
+    name: turned_into(
+        ":FallbackPolicy",
+        "kubernetes:apps/v1:Deployment",
+        {
+            "metadata": {"namespace": "spotproof-system"},
+            "spec": {"template": {"spec": {"containers": [{"name": "controller", "image": "controller:1.2"}]}}},
+        },
+    )
+    for name in ("system-images-are-by-digest", "system-pods-have-no-privileges")
+}
+
 AWS: dict[str, Mutation] = {
+    **CONTROLLER,
     "spot-pools-are-tainted": key_removed(":NodePool", "taints"),
     "pools-are-labelled": key_removed(":NodePool", "spotproof.dev/capacity"),
     "node-labels-are-ours": text_replaced_key(":NodePool", "spotproof.dev/capacity", "karpenter.sh/capacity-type"),
@@ -159,6 +173,7 @@ AWS: dict[str, Mutation] = {
 }
 
 GCP: dict[str, Mutation] = {
+    **CONTROLLER,
     "spot-pools-are-tainted": key_removed("nodePool:NodePool", "taints"),
     "pools-are-labelled": key_removed("nodePool:NodePool", "spotproof.dev/capacity"),
     "node-labels-are-ours": text_replaced_key(
@@ -196,6 +211,7 @@ GCP: dict[str, Mutation] = {
 AGENT_POOL: dict[str, object] = {"count": 1, "nodeLabels": {"spotproof.dev/pool": "a"}}
 
 AZURE: dict[str, Mutation] = {
+    **CONTROLLER,
     "spot-pools-are-tainted": key_removed("karpenter.sh/v1:NodePool", "taints"),
     "pools-are-labelled": key_removed("NodePool", "spotproof.dev/capacity"),
     "node-labels-are-ours": text_replaced_key("Pool", "spotproof.dev/capacity", "kubernetes.azure.com/priority"),

@@ -8,6 +8,7 @@ import pytest
 
 from spotproof.preview.model import UNKNOWN, Preview, Resource, Secret
 from spotproof.preview.schemas import check_objects, schemas_in
+from spotproof.settings.operators import EXAMPLE_IMAGE
 from tests.stacks.runs import ROOT, STACKS, preview_of, preview_settings, settings_of
 from tests.unit.manifests.crds import read_crd
 
@@ -184,6 +185,23 @@ def test_an_operator_that_somebody_else_keeps_is_not_installed_and_not_missed(op
     assert [*preview.lint, *preview.policies] == []
     charts = {resource.inputs["name"] for resource in of_type(preview, "kubernetes:helm.sh/v3:Release")}
     assert len(charts) == 4
+
+
+INSTALLED = {"fallback": {"mode": "install", "image": EXAMPLE_IMAGE}}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_every_stack_with_the_fallback_controller_is_clean_and_gains_what_the_golden_list_says(
+    stack: str, golden: Callable[[str, object], None]
+) -> None:
+    settings = settings_of(stack)
+    with_it = preview_settings({**settings, "operators": {**settings.get("operators", {}), **INSTALLED}}, stack)
+
+    assert [*with_it.lint, *with_it.policies] == []
+    before = {resource.urn for resource in preview_of(stack).capture.resources}
+    gained = [resource.urn for resource in with_it.capture.resources if resource.urn not in before]
+    assert before <= {resource.urn for resource in with_it.capture.resources}
+    golden(f"stacks/{stack}.controller.urns.txt", "\n".join(gained) + "\n")
 
 
 def test_the_cloud_is_asked_for_nothing_but_the_spot_role_whose_answer_shapes_no_resource() -> None:

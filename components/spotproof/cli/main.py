@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "rehearse": "spotproof.cli.rehearse",
     "render": "spotproof.cli.render",
     "simulate": "spotproof.cli.simulate",
+    "status": "spotproof.cli.status",
 }
 """Name -> module with a function `command`. A module imports at its top only what its options need."""
 

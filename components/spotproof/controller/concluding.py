@@ -1,11 +1,10 @@
 """What a visit comes to, as the job's owner reads it: phase, reason, conditions."""
 
-from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spotproof.controller.gang import Gang
-from spotproof.controller.kinds import Object
 from spotproof.controller.messages import condition
+from spotproof.controller.said import Said, Want
 from spotproof.fallback.reasons import Code, sentence
 from spotproof.fallback.record import KEPT_HISTORY, Past, RunCondition, RunPhase, TrainingRunStatus
 from spotproof.fallback.run import NEVER, Decision, Instant
@@ -45,9 +44,12 @@ def in_phase(status: TrainingRunStatus, phase: RunPhase, reason: str, message: s
 
 
 def decided(
-    status: TrainingRunStatus, decision: Decision, gang: Gang, waits_for: str, now: Instant
+    status: TrainingRunStatus, decision: Decision, gang: Gang, waits_for: Said | None, now: Instant
 ) -> TrainingRunStatus:
-    """The status after the rule has answered that the job stays where it is."""
+    """The status after the rule has answered that the job stays where it is.
+
+    `waits_for` is what the scheduler, Karpenter or the cloud says is missing.
+    """
     waiting = status.waiting_since is not None and decision.reason.code is not Code.PLACED
     said = sentence(decision.reason)
     status = status.model_copy(
@@ -55,12 +57,14 @@ def decided(
             "phase": _phase(status, gang, waiting=waiting),
             "reason": decision.reason.code.value,
             "message": said[:1024],
-            "waiting_for": waits_for[:1024] if waiting and waits_for else None,
+            "waiting_for": waits_for.text[:1024] if waiting and waits_for else None,
             "next_decision_time": None if decision.next_at >= NEVER else decision.next_at,
         }
     )
     if waiting and decision.reason.code in LAST_TIER:
-        return conditioned(status, "LastTierWaits", "NoRoom", now, message=said)
+        role = waits_for is not None and waits_for.want is Want.ROLE
+        missing = "SpotRoleMissing" if role else "NoRoom"
+        return conditioned(status, "LastTierWaits", missing, now, message=said, tier=status.tier)
     return conditioned(status, "LastTierWaits", "Placed", now)
 
 
@@ -106,17 +110,3 @@ def progressing(status: TrainingRunStatus, saved: int, now: Instant) -> Training
     if stalled >= STALLED:
         return conditioned(status, "NoProgress", "Stalled", now, count=stalled)
     return conditioned(status, "NoProgress", "Progressing", now)
-
-
-def waits_for(gang: Gang) -> str:
-    """What the pods that wait are told by the scheduler, in its own words."""
-    return next((said for said in _said(gang.waiting) if said), "")
-
-
-def _said(pods: Iterable[Object]) -> Sequence[str]:
-    return [
-        each.get("message", "")
-        for pod in pods
-        for each in pod["status"].get("conditions", [])
-        if each["type"] == "PodScheduled"
-    ]

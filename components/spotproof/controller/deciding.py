@@ -11,6 +11,8 @@ from spotproof.fallback.policy import Policy
 from spotproof.fallback.record import Move, Outlook, RunFailure, RunTier, TrainingRunStatus, parse_instant
 from spotproof.fallback.run import Failure, Instant, Observation, Phase, RunState, Sight
 
+MOST_TIERS: Final = 32
+"""What a TrainingRun holds; those of policies that were edited are among them."""
 NEAR: Final = 90
 """Of a hundred restarts, how many took no longer than what is reckoned with."""
 
@@ -50,7 +52,7 @@ def tier_of(status: TrainingRunStatus, pool: str) -> RunTier:
 def with_tier(status: TrainingRunStatus, tier: RunTier) -> TrainingRunStatus:
     """The status with what is known of one tier."""
     kept = {each.pool: each for each in status.tiers}
-    return status.model_copy(update={"tiers": tuple({**kept, tier.pool: tier}.values())})
+    return status.model_copy(update={"tiers": tuple({**kept, tier.pool: tier}.values())[-MOST_TIERS:]})
 
 
 def sight_of(tier: RunTier) -> Sight:

@@ -22,7 +22,7 @@ class Departed:
     def __init__(self) -> None:
         self._nodes: OrderedDict[str, Object] = OrderedDict()
         self._pods: dict[object, OrderedDict[str, Object]] = {}
-        self._refused: dict[str, str] = {}
+        self._refused: dict[str, Object] = {}
 
     def node(self, node: Object) -> None:
         """A node is gone; as it was last."""
@@ -39,16 +39,20 @@ class Departed:
 
     def claim(self, claim: Object) -> None:
         """A NodeClaim is gone; one that was never launched says that its pool had no room."""
-        launched = any(
-            each["type"] == "Launched" and each.get("status") == "True" for each in claim["status"]["conditions"]
-        )
+        conditions = claim.get("status", {}).get("conditions", [])
+        launched = any(each["type"] == "Launched" and each.get("status") == "True" for each in conditions)
         pool = claim["metadata"].get("labels", {}).get(POOL_LABEL)
         if pool and not launched:
-            self._refused[pool] = claim["metadata"].get("creationTimestamp", "")
+            self._refused[pool] = claim
 
     def refused_at(self, pool: str) -> str:
         """When the newest NodeClaim of the pool was made that came to nothing; RFC 3339, empty where none was seen."""
-        return self._refused.get(pool, "")
+        claim = self._refused.get(pool)
+        return "" if claim is None else claim["metadata"].get("creationTimestamp", "")
+
+    def refused(self, pool: str) -> list[Object]:
+        """That NodeClaim."""
+        return [self._refused[pool]] if pool in self._refused else []
 
     def node_named(self, name: str) -> Object | None:
         """A node that is gone."""

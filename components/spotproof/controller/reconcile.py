@@ -16,7 +16,7 @@ from spotproof.controller.gang import gang, is_leaving
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, RUN, Object, project_pod
 from spotproof.controller.memory import Memory
-from spotproof.controller.moving import UNMARKING, Moving, advance, annotation, suspending
+from spotproof.controller.moving import RESUMING, UNMARKING, Moving, advance, annotation, suspending
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
@@ -83,10 +83,28 @@ class Reconciler:
         return Case(self._api, self._cache, key, kind, job, run, memory, self._clock(), self._jitter())
 
     def _leave(self, key: Key) -> None:
-        """The job is gone: so are its probes. Its TrainingRun goes with it."""
+        """The job is gone, or is not to be managed any more: nothing of the controller's is left on it."""
         self._memories.pop(key, None)
         self._cache.departed.forget(key)
         asking.withdraw_all(self._api, self._cache, key)
+        run = self._cache.run(key)
+        if run is None or run["spec"]["job"]["kind"] != key.kind:
+            return
+        kind = JOBS[key.kind]
+        job = self._api.find(*kind.kind, key.name, key.namespace)
+        if job is None or job["metadata"]["uid"] != run["spec"]["job"]["uid"] or is_leaving(job):
+            return  # its TrainingRun goes with it
+        if annotation(job) is not None:
+            self._case(key, job, run).patched([*RESUMING])
+        self._delete(run)
+
+    def _delete(self, run: Object) -> None:
+        meta = run["metadata"]
+        try:
+            self._api.delete(*RUN, meta["name"], meta["namespace"], uid=meta["uid"])
+        except Refused as refused:
+            if refused.status not in GONE:
+                raise
 
     def _clear_the_way(self, key: Key, job: Object, run: Object) -> float | None:
         """The TrainingRun of the job's name is another's: of one that is gone, or of one of another kind."""
@@ -97,11 +115,7 @@ class Reconciler:
             remedy = "Give one of the two another name."
             self._case(key, job, run).tell_once("Refused", "NameTaken", message=said, remedy=remedy)
             return None
-        try:
-            self._api.delete(*RUN, meta["name"], meta["namespace"], uid=meta["uid"])
-        except Refused as refused:
-            if refused.status not in GONE:
-                raise
+        self._delete(run)
         return self._clock() + AGAIN_SECONDS
 
 
@@ -121,7 +135,7 @@ def _look(case: Case) -> float | None:
         return None
     status = standing.adopt(case, standing.thaw(case, status), policy)
     if status.move is not None:
-        return _move(case, status, policy)
+        return _move(case, status, standing.remembering(policy, status))
     return _manage(case, status, policy)
 
 
@@ -131,7 +145,7 @@ def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> fl
     if case.state.suspended:
         case.written(standing.leave_suspended(status))
         return None
-    if found := standing.findings(case, policy):
+    if found := standing.findings(case, standing.remembering(policy, status)):
         case.written(standing.refuse(case, status, found))
         return None
     return _visit(case, standing.accept(case, status, policy), policy)
@@ -183,16 +197,17 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
         asking.withdraw(case.api, case.cache, case.key, pool, since, keep_nodes=keep)
     if new.move is not None:
         case.tell("Moving", message=new.move.message, tier=new.move.to)
-        return _move(case, new, policy)
+        return _move(case, new, standing.remembering(policy, new))
     _ask(here, outcome)
     return _failed(case, new) if new.phase == "Failed" else outcome.look_at
 
 
 def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Visit:
-    tier = next((each for each in policy.tiers if each.pool == status.tier), None)
+    tiers = {each.pool: each for each in standing.remembering(policy, status).tiers}
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
-    return Visit(**fields, gang=gang(case.kind, case.job, pods, gone, tier), policy=policy)
+    found = gang(case.kind, case.job, pods, gone, tiers.get(status.tier or ""))
+    return Visit(**fields, gang=found, policy=policy, tiers=tiers)
 
 
 def _ask(here: Visit, outcome: Outcome) -> None:

@@ -11,12 +11,13 @@ from spotproof.controller.moving import annotation
 from spotproof.controller.preflight import Finding, invalid_policy, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.record import Move, TrainingRunStatus
-from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy
 from spotproof.manifests.fallback_policy import read_policy
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
     FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
+    ON_DEMAND,
     PAUSED_LABEL,
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
@@ -73,6 +74,31 @@ def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
         return invalid_policy(name, f"spec.{where}: {first['msg']}")
 
 
+def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPolicy:
+    """The policy with the tier the job is on, should it have been edited out: its templates still select it."""
+    if status.tier is None or not status.selector or any(each.pool == status.tier for each in policy.tiers):
+        return policy
+    ghost = policy.tiers[-1].model_copy(
+        update={
+            "pool": status.tier,
+            "node_selector": status.selector,
+            "tolerations": (),
+            "capacity": status.capacity or ON_DEMAND,
+            "usd_per_node_hour": None,
+            "price_source": NO_PRICE,
+        }
+    )
+    return policy.model_copy(update={"tiers": (*policy.tiers, ghost)})
+
+
+def on_tier(status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
+    """The status with what its tier is, as long as the policy knows it."""
+    tier = next((each for each in policy.tiers if each.pool == status.tier), None)
+    if tier is None:
+        return status
+    return status.model_copy(update={"selector": dict(tier.node_selector), "capacity": tier.capacity})
+
+
 def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
     """What forbids managing the job; looked at once for each version of job and policy."""
     meta, found = case.job["metadata"], case.cache.policy(policy.name)
@@ -102,10 +128,12 @@ def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) ->
 def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
     """The record of a job that is managed; where it is seen for the first time it is where its templates say."""
     if status.phase in HELD:
+        # whoever had it may have moved it
         update = {"phase": "Pending", "waiting_since": None, "since": None, "counted": case.kind.baseline(case.job)}
-        status = status.model_copy(update=update)
+        status = status.model_copy(update={**update, "tier": _first(case, policy)})
     if status.tier is None:
         status = status.model_copy(update={"tier": _first(case, policy), "attempt": 1})
+    status = on_tier(status, policy)
     accepted = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
     return warned(case, accepted, policy)
 

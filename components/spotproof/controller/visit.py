@@ -1,7 +1,7 @@
 """One visit to a job that is under way: see what was lost, count it, ask the rule, and begin what it says."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, evidence, f
 from spotproof.controller.gang import Gang, condition, has_ended, is_disrupted, is_leaving, is_true
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
+from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
 from spotproof.fallback.policy import policy_of
@@ -30,15 +31,11 @@ HALF_PLACED: Final = "HalfPlaced"
 
 @dataclass(frozen=True)
 class Visit(Case):
-    """A case with its gang and its policy."""
+    """A case with its gang and its policy; `tiers` has the one it is on even where the policy has it no more."""
 
     gang: Gang
     policy: ResolvedPolicy
-
-    @property
-    def tiers(self) -> dict[str, ResolvedTier]:
-        """Pool to tier."""
-        return {each.pool: each for each in self.policy.tiers}
+    tiers: Mapping[str, ResolvedTier]
 
 
 @dataclass(frozen=True)
@@ -198,7 +195,7 @@ def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, 
     status = status.model_copy(update={"deadline": look})
     if decision.action is Action.MOVE:
         return _moving(here, status, decision, withdrawn, ask)
-    status = concluding.decided(status, decision, here.gang, concluding.waits_for(here.gang), here.second)
+    status = concluding.decided(status, decision, here.gang, _missing(here, status), here.second)
     if resume_at := parking.resume_at(here, status, decision):
         message = f"held {status.nodes_held} nodes for {status.tier} that the rest of the gang did not get: given back"
         parked = _begun(here, status, status.tier or "", (HALF_PLACED, message), resume_at=resume_at)
@@ -207,6 +204,16 @@ def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, 
     away = tuple((pool, since, False) for pool, since in (*withdrawn, *moot))
     instants = _instants(here, status, decision, *([] if launching is None else [launching]))
     return Outcome(status, min(instants, default=None), away)
+
+
+def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
+    """What the job waits for, as the scheduler, Karpenter or the cloud says it."""
+    if (since := status.waiting_since) is None or status.tier is None:
+        return None
+    refused = here.cache.departed.refused(status.tier)
+    fresh = [each for each in refused if parse_instant(each["metadata"]["creationTimestamp"]) >= since]
+    claims = (*here.cache.claims(status.tier), *fresh)
+    return said_first((*of_claims(claims), *of_pods(here.gang.waiting)), status.tier)
 
 
 def _moot(status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:

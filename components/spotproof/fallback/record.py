@@ -12,11 +12,15 @@ from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints,
 
 from spotproof.fallback.run import Instant
 from spotproof.settings.base import ListOf, PoolName, Settings
+from spotproof.vocabulary import Capacity
 
 KIND: Final = "TrainingRun"
 PLURAL: Final = "trainingruns"
 
-KEPT_FAILURES: Final = 256
+KEPT_FAILURES: Final = 1024
+"""More than the largest maxFailures."""
+MOST_JOBS: Final = 4096
+"""Child Jobs of one JobSet; a uid is 36 characters, so that many are a tenth of what etcd takes of one object."""
 KEPT_HISTORY: Final = 64
 KEPT_RESTARTS: Final = 32
 
@@ -134,7 +138,7 @@ class Move(Settings):
     step: Step = Field(description="What is done next.")
     since: Time = Field(description="When it was decided.")
     cluster: Word | None = Field(default=None, description="The Ray cluster that goes.")
-    jobs: Annotated[ListOf[Word], Field(max_length=64)] = Field(
+    jobs: Annotated[ListOf[Word], Field(max_length=MOST_JOBS)] = Field(
         default=(), description="Uids of the child Jobs that go."
     )
     resume_at: Time | None = Field(default=None, description="Not to be resumed before; absent where at once.")
@@ -192,6 +196,10 @@ class TrainingRunStatus(Settings):
     observed_generation: Number = Field(default=0, description="Generation of the spec that was acted on.")
     phase: RunPhase = Field(default="Pending", description="Where the job is, in a word.")
     tier: PoolName | None = Field(default=None, description="The tier it is on, by the name of its pool.")
+    selector: Annotated[dict[Word, Word], Field(max_length=8)] = Field(
+        default={}, description="Labels of that tier's nodes, for when its policy has it no more."
+    )
+    capacity: Capacity | None = Field(default=None, description="Whether that tier is spot.")
     attempt: Number = Field(default=0, description="Continuous runs so far, the present one included.")
     evictions: Number = Field(default=0, description="Evictions in all.")
     errors: Number = Field(default=0, description="Errors in all.")

@@ -59,8 +59,10 @@ def by_kubeconfig(
     said = str(file) if file is not None else KUBE_CONFIG_DEFAULT_LOCATION
     try:
         return _of_file(said, context, seconds)
-    except (ConfigException, YAMLError, OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+    except (ConfigException, OSError) as error:
         raise NoAccess(f"{said} cannot be used to reach a cluster: {_first_line(error)}") from error
+    except (YAMLError, ValueError, TypeError, AttributeError, KeyError) as error:  # how the client reads other files
+        raise NoAccess(f"{said} cannot be used to reach a cluster: it is no kubeconfig") from error
 
 
 def by_service_account(
@@ -125,7 +127,7 @@ def _on_this_machine(address: str) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 class _TokenFile:

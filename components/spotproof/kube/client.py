@@ -247,13 +247,21 @@ class Kube:
             body["deleteOptions"] = {"gracePeriodSeconds": grace_seconds}
         self._request("post", f"{self._path('v1', 'Pod', pod, namespace)}/eviction", body=body)
 
-    def watch(self, kinds: Iterable[tuple[str, str]], since: str = "0", namespace: str | None = None) -> Watch:
+    def watch(
+        self,
+        kinds: Iterable[tuple[str, str]],
+        since: str = "0",
+        namespace: str | None = None,
+        *,
+        fields: Mapping[str, str] | None = None,
+    ) -> Watch:
         """Every version of every object of `kinds` (pairs of apiVersion and kind) from the state `since` on.
 
-        `since` is a resource version, of `resource_version()`; "0" gives what is there as ADDED first.
+        `since` is a resource version, of `resource_version()`; "0" gives what is there as ADDED first. `fields` are
+        field selectors by kind: an object that leaves its selector comes as DELETED.
         """
         paths = [(kind, self._path(api_version, kind, None, namespace)) for api_version, kind in kinds]
-        return Watch(functools.partial(self._request, "get", answer_seconds=None), paths, since)
+        return Watch(functools.partial(self._request, "get", answer_seconds=None), paths, since, fields=fields or {})
 
     @staticmethod
     def wait(

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
 
 from spotproof.kube.streaming import lines
@@ -33,6 +34,7 @@ class Watch:
         paths: Sequence[tuple[str, str]],
         since: str,
         clock: Callable[[], float] = time.time,
+        fields: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._request = request
         self._clock = clock
@@ -40,7 +42,9 @@ class Watch:
         self._closed = threading.Event()
         self._answers: dict[str, Any] = {}
         self._threads = [
-            threading.Thread(target=self._follow, args=(path, since), name=f"watch {kind}", daemon=True)
+            threading.Thread(
+                target=self._follow, args=(path, since, fields.get(kind, "")), name=f"watch {kind}", daemon=True
+            )
             for kind, path in paths
         ]
         for thread in self._threads:
@@ -85,16 +89,18 @@ class Watch:
             thread.join(5)
         self._received.put(None)
 
-    def _follow(self, path: str, since: str) -> None:
+    def _follow(self, path: str, since: str, fields: str) -> None:
         try:
             while not self._closed.is_set():
-                since = self._read(path, since)
+                since = self._read(path, since, fields)
         except Exception as error:  # noqa: BLE001  # whoever iterates is told, in the thread that can handle it
             if not self._closed.is_set():
                 self._received.put(error)
 
-    def _read(self, path: str, since: str) -> str:
+    def _read(self, path: str, since: str, fields: str) -> str:
         query = [("watch", "true"), ("allowWatchBookmarks", "true"), ("resourceVersion", since)]
+        if fields:
+            query.append(("fieldSelector", fields))
         answer = self._answers[path] = self._request(path, query=query)
         if self._closed.is_set():  # meanwhile, and before this answer was there to be ended
             answer.shutdown()

@@ -17,8 +17,10 @@ PROBE_PRIORITY_VALUE: Final = -10
 --expendable-pods-priority-cutoff)."""
 
 REPLICAS: Final = 2
-PORT: Final = 8080
-"""/healthz, /readyz and /metrics."""
+METRICS_PORT: Final = 8080
+"""/metrics."""
+HEALTH_PORT: Final = 8081
+"""/healthz and /readyz, which the kubelet asks."""
 USER: Final = 65532
 """The number that images without users call nonroot."""
 GRACE_SECONDS: Final = 30
@@ -116,8 +118,11 @@ def _pod(image: str) -> dict[str, Any]:
             {
                 "name": "controller",
                 "image": image,
-                "args": ["--namespace", SYSTEM_NAMESPACE, "--listen", f"0.0.0.0:{PORT}"],
-                "ports": [{"name": "http", "containerPort": PORT, "protocol": "TCP"}],
+                "args": [f"--namespace={SYSTEM_NAMESPACE}", f"--listen=:{HEALTH_PORT}", f"--metrics=:{METRICS_PORT}"],
+                "ports": [
+                    {"name": "metrics", "containerPort": METRICS_PORT, "protocol": "TCP"},
+                    {"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"},
+                ],
                 "securityContext": {
                     "allowPrivilegeEscalation": False,
                     "readOnlyRootFilesystem": True,
@@ -136,7 +141,7 @@ def _pod(image: str) -> dict[str, Any]:
 
 def _probe(path: str, *, period_seconds: int, failures: int) -> Manifest:
     return {
-        "httpGet": {"path": path, "port": "http"},
+        "httpGet": {"path": path, "port": "health"},
         "periodSeconds": period_seconds,
         "timeoutSeconds": 5,
         "failureThreshold": failures,
@@ -158,7 +163,7 @@ def disruption_budget() -> Manifest:
 
 
 def network_policies() -> list[Manifest]:
-    """Nothing for pods of the namespace, which probes are; for the controller its port, the API server and DNS.
+    """Nothing for pods of the namespace, which probes are; for the controller its two ports, the API server and DNS.
 
     A NetworkPolicy knows pods, namespaces and address ranges. The API server is none of them: its address is another
     on every cluster, so that its ports are what can be said, to any address. Where no CNI enforces these
@@ -170,7 +175,7 @@ def network_policies() -> list[Manifest]:
             NAME,
             SELECTOR,
             {
-                "ingress": [{"ports": [_port("TCP", PORT)]}],
+                "ingress": [{"ports": [_port("TCP", METRICS_PORT), _port("TCP", HEALTH_PORT)]}],
                 # Names are asked where the cloud gives pods the API server by name, as AKS can.
                 "egress": [
                     {"ports": [_port("TCP", port) for port in API_SERVER_PORTS]},

@@ -34,8 +34,6 @@ out a kubelet's restart, and the default of 300 would keep the whole gang waitin
 NO_LIMIT: Final = 1_000_000
 """Restarts of an operator that is not to count, because the controller does. Not the largest number of 32 bits: KubeRay
 adds one to it (rayjob_controller.go), and the sum would be negative, so that no failure were retried."""
-CONTROLLER_MODES: Final = frozenset({"install", "existing"})
-"""Modes of `operators.fallback` in which somebody carries policies out."""
 ZONE: Final = "topology.kubernetes.io/zone"
 CONTAINER: Final = "train"
 
@@ -75,7 +73,7 @@ class Job:
     @property
     def has_controller(self) -> bool:
         """Whether somebody in this environment carries the policy out: counts evictions, ends the job after errors."""
-        return self.has_policy and self.env.operators.fallback.mode in CONTROLLER_MODES
+        return self.has_policy and self.env.operators.fallback.is_there
 
     @property
     def backoff_limit(self) -> int:

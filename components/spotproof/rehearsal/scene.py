@@ -79,7 +79,7 @@ def scene(stack: str, case: Case, home: Workspace, store: CheckpointStore, price
             f"the job starts on {' and '.join(pool.name for pool in starts_on)}, which is on-demand, so there is "
             "nothing to take away; write a fallbackPolicy or a pool on spot into the experiment"
         )
-    policies = list(_policies(env, prices))
+    written = list(policies(env, prices))
     named = case.experiment.spec.fallback_policy
     return Scene(
         stack=stack,
@@ -89,17 +89,18 @@ def scene(stack: str, case: Case, home: Workspace, store: CheckpointStore, price
         objects=(
             *fallback_policy.aggregate_roles(),
             *admission.spot_tolerations(env),
-            *policies,
+            *written,
             *(each for one in _workspaces(env, home) for each in workspace(one)),
             *_claim(store, home.namespace),
         ),
         job=render(Job(case, home, store)),
         starts_on=starts_on,
-        policy=next((policy for each in policies if (policy := fallback_policy.read_policy(each)).name == named), None),
+        policy=next((policy for each in written if (policy := fallback_policy.read_policy(each)).name == named), None),
     )
 
 
-def _policies(env: Environment, prices: Prices) -> Iterator[Manifest]:
+def policies(env: Environment, prices: Prices) -> Iterator[Manifest]:
+    """The stack's fallback policies, with every tier resolved."""
     pools = {pool.name: pool for pool in env.pools}
     where = {name: placement(pool, env.provider.spot_taint) for name, pool in pools.items()}
     for policy in env.fallback_policies:

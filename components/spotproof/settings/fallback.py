@@ -12,7 +12,7 @@ class Tier(Settings):
     """One pool a job may run on, and how much it tolerates there."""
 
     pool: PoolName = Field(description="Name of a pool of this environment.", examples=["a100-spot"])
-    max_failures: Annotated[int, Field(ge=-1, le=10_000)] = Field(
+    max_failures: Annotated[int, Field(ge=-1, le=1_000)] = Field(
         default=5,
         description="Interruptions the job tolerates here; one more moves it to the next tier. -1 never moves it on "
         "count, and is the default of the last tier. 5, as the field's own examples have it.",

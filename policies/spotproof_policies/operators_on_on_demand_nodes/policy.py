@@ -16,6 +16,7 @@ from spotproof_policies.charts import HELM_RELEASE, NODE_SELECTORS, chart, value
 from spotproof_policies.model import Config, EachResource, Policy, Resource
 from spotproof_policies.placing import REQUIRED
 from spotproof_policies.reading import at, rows, table, words
+from spotproof_policies.system_pods import system_pods
 
 _ON_DEMAND: Final = {
     SYSTEM_LABEL: "true",
@@ -28,6 +29,7 @@ _ON_DEMAND: Final = {
     "kubernetes.azure.com/mode": "system",
 }
 """Label -> the value that only nodes have which nobody reclaims."""
+DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
 _KARPENTERS: Final = (CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL)
 # A pool of the cloud chosen by name: what it buys is said there.
 _BY_NAME: Final = frozenset(
@@ -37,15 +39,22 @@ _BY_NAME: Final = frozenset(
 
 def check(resource: Resource, _config: Config) -> Iterator[str]:
     """Yield an operator whose pods may land on spot nodes; charts outside the table are not judged."""
-    name = chart(resource)
-    if name not in NODE_SELECTORS:
+    if resource.type == DEPLOYMENT:
+        for template in system_pods(resource):
+            yield from _judged(resource.name, template.spec, template.where("spec.nodeSelector"))
         return
-    path = NODE_SELECTORS[name]
-    pods = table(at(values(resource), *path[:-1]))
-    if not _is_pinned(table(at(pods, path[-1])), chart=name) and not _keeps_off_spot(pods, chart=name):
+    name = chart(resource)
+    if name in NODE_SELECTORS:
+        path = NODE_SELECTORS[name]
+        yield from _judged(name, table(at(values(resource), *path[:-1])), ".".join(("values", *path)))
+
+
+def _judged(name: str, pods: Mapping[str, Any], path: str) -> Iterator[str]:
+    """What is wrong with where pods land; `path` is where their node selector stands."""
+    if not _is_pinned(table(at(pods, "nodeSelector")), chart=name) and not _keeps_off_spot(pods, chart=name):
         yield (
             f"The operator {name} is not pinned to system nodes, so it may run on a spot node and go with the jobs "
-            f'that it should bring back. Write values.{".".join(path)}: {{{SYSTEM_LABEL}: "true"}}, in quotes, or '
+            f'that it should bring back. Write {path}: {{{SYSTEM_LABEL}: "true"}}, in quotes, or '
             f"select on-demand nodes by a label of the cloud, as {EKS_CAPACITY_LABEL}, {GKE_PROVISIONING_LABEL} or "
             "kubernetes.azure.com/mode; on somebody else's cluster keep it off spot by required node affinity, NotIn "
             "every label that means spot."
@@ -85,7 +94,7 @@ POLICY = Policy(
     description="Operators run on on-demand system nodes.",
     level="mandatory",
     severity="high",
-    remedy="Installed through `operators` they are pinned; in a program of your own, write the chart's nodeSelector.",
+    remedy="Installed through `operators` they are pinned; in a program of your own, write their nodeSelector.",
     url="https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/",
-    judges=EachResource((HELM_RELEASE,), check),
+    judges=EachResource((HELM_RELEASE, DEPLOYMENT), check),
 )

@@ -105,3 +105,11 @@ def test_without_a_change_in_time_there_is_none() -> None:
     watch, _ = pods(Answer())
     with watch:
         assert watch.next(0.01) is None
+
+
+def test_a_field_selector_goes_with_the_kind_it_is_for() -> None:
+    answers = Answer(), Answer()
+    server, fields = Server(*answers), {"Pod": "status.phase=Pending"}
+    with Watch(server, [("Pod", "/api/v1/pods"), ("Node", "/api/v1/nodes")], "0", fields=fields):
+        asked = [server.asked.get(timeout=5), server.asked.get(timeout=5)]
+    assert [each["fieldSelector"] for each in asked if "fieldSelector" in each] == ["status.phase=Pending"]

@@ -136,16 +136,16 @@ def test_every_selector_finds_its_pods(kind: str) -> None:
     assert all(each.items() <= labels.items() for each in found)
 
 
-def test_probes_and_metrics_are_answered_on_the_one_port_that_is_open() -> None:
-    (port,) = CONTAINER["ports"]
+def test_probes_and_metrics_are_answered_on_the_two_ports_that_are_open() -> None:
+    ports = {each["name"]: each["containerPort"] for each in CONTAINER["ports"]}
     by_name = {each["metadata"]["name"]: each["spec"] for each in of("NetworkPolicy")}
 
     assert [CONTAINER[name]["httpGet"] for name in ("livenessProbe", "readinessProbe")] == [
-        {"path": "/healthz", "port": port["name"]},
-        {"path": "/readyz", "port": port["name"]},
+        {"path": "/healthz", "port": "health"},
+        {"path": "/readyz", "port": "health"},
     ]
-    assert by_name[NAME]["ingress"] == [{"ports": [{"protocol": "TCP", "port": port["containerPort"]}]}]
-    assert f"0.0.0.0:{port['containerPort']}" in CONTAINER["args"]
+    assert [port["port"] for rule in by_name[NAME]["ingress"] for port in rule["ports"]] == [*ports.values()]
+    assert CONTAINER["args"][1:] == [f"--listen=:{ports['health']}", f"--metrics=:{ports['metrics']}"]
 
 
 def test_pods_of_the_namespace_talk_to_nobody_and_the_controller_to_the_api_server_and_dns() -> None:

@@ -1,0 +1,232 @@
+"""`python -m benchmarks.controller`: what the controller takes and how fast it is, beside an API server that replays.
+
+The API server is a process of its own (benchmarks/replay), so that the controller is measured and not what else makes
+a cluster. It plays the recorded story of tests/recordings/jobset-reclaim.json for every job: a gang of eight pods of
+two roles on two nodes that Karpenter made. The controller is the command as it runs in a cluster.
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from benchmarks.measure import machine
+from benchmarks.pages import between, table
+from benchmarks.replay.world import namespace_of
+from spotproof.kube.waiting import wait
+from spotproof.prices import load_prices
+from spotproof.rehearsal.certificates import Certificates
+from spotproof.rehearsal.scene import policies
+from spotproof.settings import load_stack, read_stack_file
+from tests.conftest import ROOT
+
+STACK: Final = ROOT / "stacks" / "Pulumi.aws-prod.yaml"
+PAGE: Final = ROOT / "docs" / "performance.md"
+JOBS: Final = 10_000
+IDLE_SECONDS: Final = 60
+EVICTIONS_A_SECOND: Final = 100
+EVICTION_SECONDS: Final = 60
+START_SECONDS: Final = 1_800
+SETTLED_SECONDS: Final = 10
+MIB: Final = 1 << 20
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class Taken(NamedTuple):
+    """What a process has taken so far."""
+
+    cpu_seconds: float
+    rss_mib: float
+    peak_mib: float
+
+
+def main() -> None:
+    """Measure, print, and with --write put it into docs/performance.md."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--jobs", type=int, default=JOBS)
+    options.add_argument("--idle", type=int, default=IDLE_SECONDS, help="seconds")
+    options.add_argument("--evictions", type=int, default=EVICTION_SECONDS, help="seconds; 0 for none")
+    options.add_argument("--write", action="store_true", help="into docs/performance.md")
+    chosen = options.parse_args()
+    print(f"{machine()}, load of the machine before: {os.getloadavg()[0]:.1f}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="spotproof-replay-") as folder, ExitStack() as stack:
+        server = stack.enter_context(_server(Path(folder), chosen.jobs))
+        rows = [*_adopted(server, Path(folder)), *_quiet(server, Path(folder), chosen.idle, chosen.evictions)]
+    text = f"Measured on {machine()}, {chosen.jobs:,} jobs.\n\n{table(('what', 'figure', 'wanted'), rows)}"
+    print(text)
+    if chosen.write:
+        between(PAGE, text, "controller")
+
+
+class _Server:
+    """The replaying API server's process."""
+
+    def __init__(self, process: "subprocess.Popen[str]", kubeconfig: Path) -> None:
+        self._process = process
+        self.kubeconfig = kubeconfig
+
+    def ask(self, **what: Any) -> Any:
+        """Have it do something; returns what it says when that is done."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{json.dumps(what)}\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+
+@contextmanager
+def _server(folder: Path, jobs: int) -> Generator[_Server]:
+    certificates = Certificates(folder / "certificates")
+    tls = certificates.server("replay")
+    objects = folder / "objects.json"
+    objects.write_text(json.dumps(_objects(jobs)), encoding="utf-8")
+    command = [sys.executable, "-m", "benchmarks.replay.server", "--jobs", str(jobs), "--objects", str(objects)]
+    command += ["--certificate", str(tls / "tls.crt"), "--key", str(tls / "tls.key")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        port = json.loads(process.stdout.readline())["port"]
+        kubeconfig = folder / "kubeconfig"
+        cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority": str(certificates.authority)}
+        kubeconfig.write_text(
+            json.dumps(
+                {
+                    "current-context": "replay",
+                    "contexts": [{"name": "replay", "context": {"cluster": "replay", "user": "replay"}}],
+                    "clusters": [{"name": "replay", "cluster": cluster}],
+                    "users": [{"name": "replay", "user": {"token": "replay"}}],
+                }
+            ),
+            encoding="utf-8",
+        )
+        try:
+            yield _Server(process, kubeconfig)
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+
+
+def _objects(jobs: int) -> list[Any]:
+    env = load_stack(read_stack_file(STACK), today=date(2026, 11, 1), source=STACK.name)
+    spaces = sorted({namespace_of(number) for number in range(jobs)})
+    named = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in spaces]
+    return [*policies(env, load_prices()), *named]
+
+
+class _Controller:
+    """The controller's process."""
+
+    def __init__(self, server: _Server, folder: Path) -> None:
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            self._port = int(listening.getsockname()[1])
+        self._log = (folder / f"controller-{self._port}.log").open("w", encoding="utf-8")
+        command = [sys.executable, "-m", "spotproof.controller", "--kubeconfig", str(server.kubeconfig)]
+        command += ["--no-leader-election", "--listen", f"127.0.0.1:{self._port}"]
+        self._process = subprocess.Popen(command, stderr=self._log, cwd=folder)
+        self.started = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+        self._log.close()
+
+    def page(self, path: str) -> str:
+        """What it says there; nothing where it does not answer well."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=10) as answer:
+                return answer.read().decode()
+        except (urllib.error.URLError, TimeoutError):
+            return ""
+
+    def settled(self) -> float:
+        """Wait until it has seen everything and nothing is left to do. Returns the seconds since its start."""
+        last = [0.0, time.monotonic()]
+
+        def quiet() -> bool:
+            assert self._process.poll() is None, Path(self._log.name).read_text("utf-8")[-2000:]
+            page = self.page("/metrics") if self.page("/readyz") else ""
+            looks = sum(_values(page, "spotproof_reconciles_total"))
+            if looks != last[0] or sum(_values(page, 'spotproof_queue_jobs{state="ready"}')):
+                last[:] = [looks, time.monotonic()]
+            return looks > 0 and time.monotonic() - last[1] > SETTLED_SECONDS
+
+        wait(quiet, "the controller to have nothing to do", START_SECONDS)
+        return last[1] - self.started
+
+    def taken(self) -> Taken:
+        """What it has taken until now."""
+        stat = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+        status = Path(f"/proc/{self._process.pid}/status").read_text("utf-8")
+        sizes = {line.partition(":")[0]: line.split()[1] for line in status.splitlines() if line.startswith("Vm")}
+        cpu = (int(stat[11]) + int(stat[12])) / TICKS
+        return Taken(cpu, int(sizes["VmRSS"]) / 1024, int(sizes["VmHWM"]) / 1024)
+
+
+def _values(page: str, name: str) -> list[float]:
+    return [float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(name)]
+
+
+def _adopted(server: _Server, folder: Path) -> list[tuple[str, str, str]]:
+    """The first start: a TrainingRun is made for every job."""
+    with _Controller(server, folder) as controller:
+        seconds = controller.settled()
+        taken = controller.taken()
+        calls = server.ask()["requests"]
+    said = f"{seconds:.0f} s, {taken.cpu_seconds:.0f} s of a core, {calls:,} calls, at most {taken.peak_mib:.0f} MiB"
+    print(f"adopted: {said}", flush=True)
+    return [("first start: every job gets its TrainingRun", said, "")]
+
+
+def _quiet(server: _Server, folder: Path, idle: int, evictions: int) -> list[tuple[str, str, str]]:
+    """A start beside jobs that are known, a quiet time, and evictions."""
+    with _Controller(server, folder) as controller:
+        seconds = controller.settled()
+        before = controller.taken()
+        print(f"settled: {seconds:.0f} s, {before}", flush=True)
+        time.sleep(idle)
+        after = controller.taken()
+        share = 100 * (after.cpu_seconds - before.cpu_seconds) / idle
+        rows = [
+            (
+                "a later start, until nothing is to be done",
+                f"{seconds:.0f} s, {before.cpu_seconds:.0f} s of a core",
+                "",
+            ),
+            ("memory, quiet", f"{after.rss_mib:.0f} MiB (at most {after.peak_mib:.0f})", "400 MB"),
+            (f"CPU of a quiet {idle} s", f"{share:.1f} % of a core", "2 %"),
+        ]
+        print(f"idle: {rows}", flush=True)
+        return rows + (_evicted(server, controller, evictions) if evictions else [])
+
+
+def _evicted(server: _Server, controller: _Controller, seconds: int) -> list[tuple[str, str, str]]:
+    pods = 4  # on the node that is taken
+    before = controller.taken()
+    told = server.ask(reclaim=0, count=seconds * EVICTIONS_A_SECOND // pods, a_second=EVICTIONS_A_SECOND / pods)
+    after, waits = controller.taken(), told["waits"]
+    share = 100 * (after.cpu_seconds - before.cpu_seconds) / (seconds + 13)
+    parts = [waits[int(len(waits) * rank)] for rank in (0.5, 0.99)] if waits else [0.0, 0.0]
+    said = f"{1000 * parts[0]:.0f} ms, 99th percentile {1000 * parts[1]:.0f} ms, {told['unanswered']} without"
+    print(f"evictions: {said}; {told['evictions']} of {told['jobs']} jobs in {told['told_seconds']:.0f} s", flush=True)
+    return [
+        (f"{EVICTIONS_A_SECOND} evictions a second for {seconds} s: from the event to the first patch", said, "1 s"),
+        ("the same: CPU, memory at most", f"{share:.0f} % of a core, {after.peak_mib:.0f} MiB", ""),
+    ]
+
+
+if __name__ == "__main__":
+    main()

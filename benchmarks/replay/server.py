@@ -1,0 +1,272 @@
+"""`python -m benchmarks.replay.server`: the replaying API server, in a process of its own.
+
+HTTPS as the real one speaks it: discovery, lists in pages, watches with bookmarks, reads, and the writes that the
+controller makes. Nobody is asked who he is. One line of JSON is printed when it listens; then it obeys lines of JSON on
+its standard input, `{"reclaim": FIRST, "count": N, "a_second": X}`, and answers each with one when all is told.
+"""
+
+import argparse
+import asyncio
+import json
+import ssl
+import sys
+import time
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from benchmarks.replay.json_patch import Conflict, apply
+from benchmarks.replay.world import Object, World, has, name_of, namespace_of, read_policies
+from spotproof.controller.kinds import LEASE, WATCHED
+from spotproof.rehearsal.patches import patched
+
+BOOKMARK_SECONDS: Final = 60
+KINDS: Final = {
+    "namespaces": ("v1", "Namespace", False),
+    "nodes": ("v1", "Node", False),
+    "pods": ("v1", "Pod", True),
+    "jobs": ("batch/v1", "Job", True),
+    "jobsets": ("jobset.x-k8s.io/v1alpha2", "JobSet", True),
+    "nodeclaims": ("karpenter.sh/v1", "NodeClaim", False),
+    "fallbackpolicies": ("spotproof.dev/v1alpha1", "FallbackPolicy", False),
+    "trainingruns": ("spotproof.dev/v1alpha1", "TrainingRun", True),
+    "events": ("events.k8s.io/v1", "Event", True),
+    "leases": (LEASE.api_version, LEASE.kind, True),
+}
+"""No Ray: its kinds are looked for, and not there."""
+
+
+class Request(NamedTuple):
+    """What is asked."""
+
+    method: str
+    parts: list[str]
+    query: dict[str, str]
+    content_type: str
+    body: bytes
+
+
+class Watcher(NamedTuple):
+    """Somebody who watches a kind."""
+
+    kind: str
+    label: str
+    writer: asyncio.StreamWriter
+
+
+class Server:
+    """The world, who watches it, and what is measured."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.watchers: list[Watcher] = []
+        self.marked: dict[str, float] = {}
+        self.answered: dict[str, float] = {}
+        self.requests = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer what one connection asks, one request after the other."""
+        try:
+            while (request := await _read(reader)) is not None:
+                self.requests += 1
+                if request.query.get("watch") == "true":
+                    await self._watch(request, writer)
+                    return
+                status, answer = self._answer(request)
+                text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+                head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+                writer.write(head.encode() + text)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, request: Request) -> tuple[int, Any]:
+        root, *rest = request.parts
+        version = rest.pop(0) if root == "api" else f"{rest.pop(0)}/{rest.pop(0)}"
+        if not rest:
+            return _resources(version)
+        namespace = ""
+        if rest[0] == "namespaces" and rest[2:]:
+            namespace, rest = rest[1], rest[2:]
+        if rest[0] not in KINDS:
+            return _status(404, "no such kind")
+        kind = KINDS[rest[0]][1]
+        if len(rest) == 1:
+            return self._create(kind, request) if request.method == "POST" else self._list(kind, namespace, request)
+        return self._one(kind, namespace, rest[1], request)
+
+    def _list(self, kind: str, namespace: str, request: Request) -> tuple[int, Any]:
+        label, limit = request.query.get("labelSelector", ""), int(request.query.get("limit") or sys.maxsize)
+        more = ""
+        if namespace:
+            items = [each for each in self.world.in_namespace(kind, namespace) if has(each, label)]
+        else:
+            items, more = self.world.page(kind, label, limit, request.query.get("continue", ""))
+        meta = {"resourceVersion": str(self.world.version), **({"continue": more} if more else {})}
+        return 200, {"kind": f"{kind}List", "metadata": meta, "items": items}
+
+    def _one(self, kind: str, namespace: str, name: str, request: Request) -> tuple[int, Any]:
+        found = self.world.find(kind, namespace, name)
+        if found is None:
+            return _status(404, f"{kind} {name} is not there")
+        if request.method == "GET":
+            return 200, found
+        self._note(kind, namespace, name)
+        if request.method == "DELETE":
+            self.tell("DELETED", self.world.remove(found))
+            return 200, {"kind": "Status", "status": "Success"}
+        change = json.loads(request.body)
+        if request.method == "PUT":
+            stored = self.world.put(change)
+        elif "json-patch" in request.content_type:
+            try:
+                stored = self.world.put(apply(found, change))
+            except Conflict as conflict:
+                return _status(422, str(conflict))
+        else:
+            stored = self.world.put(patched(found, change))
+        self.tell("MODIFIED", stored)
+        return 200, stored
+
+    def _create(self, kind: str, request: Request) -> tuple[int, Any]:
+        thing = json.loads(request.body)
+        meta = thing["metadata"]
+        self._note(kind, meta.get("namespace", ""), meta["name"])
+        if kind == "Event":
+            return 201, thing
+        if self.world.find(kind, meta.get("namespace", ""), meta["name"]) is not None:
+            return _status(409, "it is there")
+        meta["uid"] = f"{self.world.version:08x}-a1b9-4000-8000-000000000000"
+        meta["creationTimestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        stored = self.world.put(thing)
+        self.tell("ADDED", stored)
+        return 201, stored
+
+    def _note(self, kind: str, namespace: str, name: str) -> None:
+        """The first write about a job after its eviction was told."""
+        if kind in {"TrainingRun", "JobSet"}:
+            key = f"{namespace}/{name}"
+            if key in self.marked and key not in self.answered:
+                self.answered[key] = time.monotonic()
+
+    async def _watch(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        kind = KINDS[request.parts[-1]][1]
+        watcher = Watcher(kind, request.query.get("labelSelector", ""), writer)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        self.watchers.append(watcher)
+        try:
+            until = time.monotonic() + int(request.query["timeoutSeconds"])
+            while (left := until - time.monotonic()) > 0 and not writer.is_closing():
+                await asyncio.sleep(min(BOOKMARK_SECONDS, left))
+                mark = {"kind": kind, "metadata": {"resourceVersion": str(self.world.version)}}
+                writer.write(_chunk(json.dumps({"type": "BOOKMARK", "object": mark}).encode() + b"\n"))
+            writer.write(b"0\r\n\r\n")
+        finally:
+            self.watchers.remove(watcher)
+
+    def tell(self, what: str, thing: Object) -> None:
+        """Everybody who watches hears of a change."""
+        self._tell(thing["kind"], thing, json.dumps({"type": what, "object": thing}).encode() + b"\n")
+
+    def _tell(self, kind: str, like: Mapping[str, Any], line: bytes) -> None:
+        for watcher in self.watchers:
+            if watcher.kind == kind and has(like, watcher.label):
+                watcher.writer.write(_chunk(line))
+
+    async def reclaim(self, first: int, count: int, a_second: float) -> dict[str, Any]:
+        """Take a node from `count` jobs, one after the other at a steady pace. Returns what came of it."""
+        began, pending = time.monotonic(), deque[tuple[float, int]]()
+        pending.extend((began + number / a_second, first + number) for number in range(count))
+        running: list[asyncio.Task[None]] = []
+        for at, number in pending:
+            await asyncio.sleep(max(0.0, at - time.monotonic()))
+            running.append(asyncio.create_task(self._play(number)))
+        told = time.monotonic() - began
+        await asyncio.gather(*running)
+        await asyncio.sleep(5)
+        waits = [self.answered[key] - at for key, at in self.marked.items() if key in self.answered]
+        return {
+            "told_seconds": told,
+            "evictions": len(self.marked) * self.world.story.evicted,
+            "jobs": len(self.marked),
+            "unanswered": len(self.marked) - len(waits),
+            "waits": sorted(waits),
+            "requests": self.requests,
+        }
+
+    async def _play(self, number: int) -> None:
+        story, started, began = self.world.story, time.monotonic(), time.time() - self.world.story.reclaim
+        for each in story.later:
+            after = each.at - story.reclaim
+            await asyncio.sleep(max(0.0, started + after - time.monotonic()))
+            text = self.world.happen(each, number, began)
+            self._tell(each.kind, each.thing, f'{{"type": "{each.change.upper()}", "object": {text}}}\n'.encode())
+            if after >= story.marked_at:
+                self.marked.setdefault(f"{namespace_of(number)}/{name_of(number)}", time.monotonic())
+
+
+def _resources(version: str) -> tuple[int, Any]:
+    found = [
+        {"name": plural, "kind": kind, "namespaced": namespaced}
+        for plural, (api, kind, namespaced) in KINDS.items()
+        if api == version
+    ]
+    return (200, {"resources": found}) if found else _status(404, "no such group")
+
+
+def _status(code: int, message: str) -> tuple[int, Any]:
+    return code, {"kind": "Status", "code": code, "message": message}
+
+
+def _chunk(line: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(line), line)
+
+
+async def _read(reader: asyncio.StreamReader) -> Request | None:
+    head = await reader.readline()
+    if not head:
+        return None
+    method, target, _ = head.decode().split(" ", 2)
+    headers: dict[str, str] = {}
+    while (line := await reader.readline()) not in {b"\r\n", b""}:
+        key, _, value = line.decode().partition(":")
+        headers[key.lower()] = value.strip()
+    body = await reader.readexactly(int(headers.get("content-length") or 0))
+    url = urlsplit(target)
+    parts = [unquote(part) for part in url.path.strip("/").split("/")]
+    return Request(method, parts, dict(parse_qsl(url.query)), headers.get("content-type", ""), body)
+
+
+async def _main(options: argparse.Namespace) -> None:
+    world = World(options.jobs, read_policies(options.objects), time.time())
+    server = Server(world)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.certificate, options.key)
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=context, limit=1 << 22)
+    print(json.dumps({"port": listening.sockets[0].getsockname()[1], "watched": len(WATCHED)}), flush=True)
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        asked = json.loads(line)
+        if "reclaim" in asked:
+            told = await server.reclaim(asked["reclaim"], asked["count"], asked["a_second"])
+        else:
+            told = {"requests": server.requests, "objects": len(world.changed)}
+        print(json.dumps(told), flush=True)
+
+
+def main() -> None:
+    """Serve until the standard input ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, required=True)
+    parser.add_argument("--objects", type=Path, required=True, help="JSON: policies and namespaces")
+    parser.add_argument("--certificate", type=Path, required=True)
+    parser.add_argument("--key", type=Path, required=True)
+    asyncio.run(_main(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""What the replaying API server has: the recorded story of one JobSet, told of thousands with names of their own.
+
+An object that nothing has happened to is written from the recording when somebody asks for it, so that ten thousand
+gangs take no room here.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from spotproof.rehearsal.patches import patched
+from spotproof.rehearsal.recording import Recording, Version, load
+from tests.conftest import ROOT
+
+RECORDED: Final = ROOT / "tests" / "recordings" / "jobset-reclaim.json"
+"""A gang of eight on two nodes of four, one of which is reclaimed; it comes back on a third."""
+IN_A_NAMESPACE: Final = 50
+UIDS: Final = re.compile(r'"(jobset|job|pod|node|nodeclaim|other)-(\d+)"')
+TIMES: Final = re.compile(r'"\+(\d+)s"')
+SLOTS: Final = re.compile(r"@([a-z]+(?: [0-9a-z]+)*)@")
+GANG: Final = re.compile(r'"gang(?=["-])')
+CODES: Final = {"jobset": "a1b0", "job": "a1b1", "pod": "a1b2", "node": "a1b3", "nodeclaim": "a1b4", "other": "a1b5"}
+KINDS: Final = ("JobSet", "Job", "Pod", "Node", "NodeClaim")
+AGE_SECONDS: Final = 7_200
+
+Object = dict[str, Any]
+Name = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+class Template:
+    """A recorded version as text, cut where jobs differ, to be joined for one job: 3,000 of them a second are told."""
+
+    def __init__(self, version: Version) -> None:
+        self.at, self.change, self.kind = version.at, version.change, version.kind
+        self.thing = version.object
+        marked = _marked(json.dumps(version.object))
+        self._pieces = SLOTS.split(marked)
+        self.named = _marked(json.dumps(version.object["metadata"]["name"])).strip('"')
+        self.namespaced = "namespace" in version.object["metadata"]
+
+    def text(self, number: int, began: float, version: int) -> str:
+        """As JSON: of this job, whose recording began then, as this write."""
+        values = _values(number)
+        return "".join(
+            piece if rank % 2 == 0 else _filled(piece, values, began, version)
+            for rank, piece in enumerate(self._pieces)
+        )
+
+    def name(self, number: int) -> Name:
+        """Kind, namespace and name for this job."""
+        values = _values(number)
+        name = SLOTS.sub(lambda found: values[found[1]], self.named)
+        return self.kind, values["namespace"] if self.namespaced else "", name
+
+
+class Story:
+    """The recording: how its objects are before the reclaim, and what happens from then on."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.reclaim = next(mark.at for mark in recording.marks if mark.did == "reclaim")
+        later = [each for each in recording.versions if each.at > self.reclaim and each.kind in KINDS]
+        before = {each.uid: each for each in recording.versions if each.at <= self._quiet(recording)}
+        kept = [each for each in before.values() if each.kind in KINDS and each.change != "deleted"]
+        self.later, self.before = [*map(Template, later)], [*map(Template, kept)]
+
+    def _quiet(self, recording: Recording) -> float:
+        """The last version that belongs to the start: the first after the reclaim is the deleted NodeClaim's."""
+        return max(each.at for each in recording.versions if each.at <= self.reclaim)
+
+    @cached_property
+    def evicted(self) -> int:
+        """How many pods are marked as targets of a disruption: they all leave one node."""
+        marked = {each.named for each in self.later if each.kind == "Pod" and _is_target(each.thing)}
+        return len(marked)
+
+    @cached_property
+    def marked_at(self) -> float:
+        """Seconds from the reclaim to the first of them."""
+        return min(each.at for each in self.later if each.kind == "Pod" and _is_target(each.thing)) - self.reclaim
+
+
+def _is_target(pod: Mapping[str, Any]) -> bool:
+    return any(each["type"] == "DisruptionTarget" for each in pod.get("status", {}).get("conditions", []))
+
+
+class World:
+    """All objects, by name; `version` counts the writes. What was written is kept as text, or as an object."""
+
+    def __init__(self, jobs: int, others: list[Object], now: float) -> None:
+        self.jobs = jobs
+        self.story = Story(load(RECORDED))
+        self._began = now
+        self.version = 10_000_000
+        self.changed: dict[Name, Object | str | None] = {}
+        self._of_story = {each.name(number): number for number in range(jobs) for each in self.story.before}
+        for each in others:
+            self.put(each)
+
+    def find(self, kind: str, namespace: str, name: str) -> Object | None:
+        """An object as it is now."""
+        key = (kind, namespace, name)
+        if key in self.changed:
+            return _object(self.changed[key])
+        if (number := self._of_story.get(key)) is None:
+            return None
+        return next(each for each in self._unchanged(kind, number) if each["metadata"]["name"] == name)
+
+    def page(self, kind: str, label: str, limit: int, go_on: str) -> tuple[list[Object], str]:
+        """Objects of a kind that have a label, and where the next ones begin: with a job, or after all jobs."""
+        items: list[Object] = []
+        phase, _, at = go_on.partition(" ")
+        number = int(at or 0)
+        if phase != "changed" and self._tells_of(kind, label):
+            for each in range(number, self.jobs):
+                if len(items) >= limit:
+                    return items, f"jobs {each}"
+                items += self._unchanged(kind, each)
+            number = 0
+        written = [name for name in self.changed if name[0] == kind and self.changed[name] is not None]
+        end = number + max(limit - len(items), 0)
+        found = filter(None, (_object(self.changed[name]) for name in written[number:end]))
+        return items + [each for each in found if has(each, label)], f"changed {end}" if end < len(written) else ""
+
+    def in_namespace(self, kind: str, namespace: str) -> list[Object]:
+        """Objects of a kind in a namespace, as a live list of the pods of one job asks for them."""
+        jobs = (number for number in range(self.jobs) if namespace_of(number) == namespace)
+        told = [each for number in jobs for each in self._unchanged(kind, number)]
+        names = [name for name in self.changed if name[:2] == (kind, namespace)]
+        return told + [each for name in names if (each := _object(self.changed[name])) is not None]
+
+    def put(self, thing: Object) -> Object:
+        """Store a version of an object, as the newest write of all."""
+        self.version += 1
+        meta = {**thing["metadata"], "resourceVersion": str(self.version)}
+        stored = {**thing, "metadata": meta}
+        self.changed[thing["kind"], meta.get("namespace", ""), meta["name"]] = stored
+        return stored
+
+    def remove(self, thing: Object) -> Object:
+        """An object is gone; returns its last version."""
+        last = self.put(thing)
+        meta = last["metadata"]
+        self.changed[thing["kind"], meta.get("namespace", ""), meta["name"]] = None
+        return last
+
+    def happen(self, template: Template, number: int, began: float) -> str:
+        """One recorded change comes to be; returns the object as text."""
+        self.version += 1
+        key, text = template.name(number), template.text(number, began, self.version)
+        if template.kind == "JobSet":
+            text = json.dumps(_with_ours(json.loads(text), _object(self.changed.get(key))))
+        self.changed[key] = None if template.change == "deleted" else text
+        return text
+
+    def _unchanged(self, kind: str, number: int) -> list[Object]:
+        began = self._began - AGE_SECONDS - number % 3_600
+        return [
+            json.loads(each.text(number, began, 1_000 + number * 100 + rank))
+            for rank, each in enumerate(self.story.before)
+            if each.kind == kind and each.name(number) not in self.changed
+        ]
+
+    def _tells_of(self, kind: str, label: str) -> bool:
+        return any(has(each.thing, label) for each in self.story.before if each.kind == kind)
+
+
+def _with_ours(told: Object, known: Object | None) -> Object:
+    """What the operator writes, in the object as the controller has changed it."""
+    if known is None:
+        return told
+    ours = {"annotations": known["metadata"].get("annotations", {}), "labels": known["metadata"]["labels"]}
+    return patched({**told, "spec": known["spec"]}, {"metadata": ours})
+
+
+def _object(stored: Object | str | None) -> Object | None:
+    return json.loads(stored) if isinstance(stored, str) else stored
+
+
+def _marked(text: str) -> str:
+    """The recorded text with slots in place of what jobs differ in."""
+    text = text.replace("/test-1/gang", "/@namespace@/@name@").replace("-0.gang", "-0.@name@")
+    text = GANG.sub('"@name@', text).replace('"test-1"', '"@namespace@"')
+    for suffix in ("hk9vl", "pqcph", "wv6dl"):
+        text = text.replace(suffix, f"{suffix[:3]}@number@")
+    text = UIDS.sub(lambda found: f'"@uid {CODES[found[1]]} {found[2]}@"', text)
+    text = re.sub(r'"resourceVersion": "\d+"', '"resourceVersion": "@version@"', text)
+    return TIMES.sub(lambda found: f'"@time {found[1]}@"', text)
+
+
+@functools.lru_cache(maxsize=20_000)
+def _values(number: int) -> dict[str, str]:
+    return {"name": name_of(number), "namespace": namespace_of(number), "number": f"{number:05d}"}
+
+
+def _filled(slot: str, values: Mapping[str, str], began: float, version: int) -> str:
+    if slot in values:
+        return values[slot]
+    what, *rest = slot.split(" ")
+    if what == "uid":
+        return f"{int(values['number']):08x}-{rest[0]}-4000-8000-{int(rest[1]):012d}"
+    return str(version) if what == "version" else _time(int(began) + int(rest[0]))
+
+
+def has(thing: Mapping[str, Any], selector: str) -> bool:
+    """Whether a selector of one label matches: `a` for any value, `a=b` for one, nothing for everything."""
+    name, equals, value = selector.partition("=")
+    labels = thing["metadata"].get("labels") or {}
+    return not name or (name in labels and (not equals or labels[name] == value))
+
+
+def name_of(number: int) -> str:
+    """Name of a job."""
+    return f"run-{number:05d}"
+
+
+def namespace_of(number: int) -> str:
+    """Its namespace."""
+    return f"team-{number // IN_A_NAMESPACE:03d}"
+
+
+@functools.lru_cache(maxsize=20_000)
+@functools.lru_cache(maxsize=4_096)
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_policies(file: Path) -> list[Object]:
+    """Objects that somebody has written as JSON."""
+    return json.loads(file.read_text(encoding="utf-8"))

@@ -1,0 +1,103 @@
+"""`python -m spotproof.controller`: the fallback controller, in a pod or anywhere with a kubeconfig.
+
+Exit status: 0 ended as told (SIGTERM), 1 the lease was lost or a part of it failed, 2 used wrongly.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from spotproof.controller import logs
+from spotproof.controller.app import App, Options
+from spotproof.controller.serving import Address, parse_address
+from spotproof.kube.access import NoAccess
+from spotproof.kube.client import Kube
+from spotproof.vocabulary import SYSTEM_NAMESPACE
+
+USED_WRONGLY: Final = 2
+WORKERS: Final = 4
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run it until it is told to end. Returns the exit status."""
+    chosen = _parser().parse_args(words)
+    logs.configure(chosen.log_level, chosen.log_format)
+    try:
+        kube = _kube(chosen.kubeconfig, chosen.context)
+    except NoAccess as none:
+        return _wrong(str(none))
+    options = Options(
+        namespace=chosen.namespace,
+        listen=chosen.listen,
+        metrics=chosen.metrics,
+        workers=chosen.workers,
+        elect=not chosen.no_leader_election,
+    )
+    try:
+        return App(kube, options).run()
+    except OSError as error:
+        return _wrong(f"cannot listen on {_said(chosen.listen)}: {error.strerror or error}")
+    finally:
+        kube.close()
+
+
+def _kube(kubeconfig: Path | None, context: str | None) -> Kube:
+    """As a named kubeconfig says; else as the pod's service account; where there is none, as kubectl would."""
+    if kubeconfig is not None or context is not None:
+        return Kube.of_kubeconfig(kubeconfig, context)
+    try:
+        return Kube.in_cluster()
+    except NoAccess as outside:
+        try:
+            return Kube.of_kubeconfig()
+        except NoAccess as none:
+            raise NoAccess(f"{none}; and {outside}. Write --kubeconfig FILE") from none
+
+
+def _wrong(message: str) -> int:
+    sys.stderr.write(f"spotproof.controller: {message}\n")
+    return USED_WRONGLY
+
+
+def _said(address: Address) -> str:
+    return f"{address.host}:{address.port}"
+
+
+def _address(text: str) -> Address:
+    try:
+        return parse_address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 64:  # noqa: PLR2004  # the sentence says it
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of workers: write 1 to 64, as in {WORKERS}")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m spotproof.controller", description="The fallback controller.")
+    add = parser.add_argument
+    add("--kubeconfig", type=Path, metavar="FILE", help="of the cluster; left out in a pod, where its account is used")
+    add("--context", metavar="NAME", help="of the kubeconfig; left out, its current one")
+    add("--namespace", default=SYSTEM_NAMESPACE, help="of the lease (%(default)s)")
+    add(
+        "--listen",
+        type=_address,
+        default="0.0.0.0:8081",
+        metavar="ADDRESS:PORT",
+        help="/healthz, /readyz, /metrics (%(default)s)",
+    )
+    add("--metrics", type=_address, metavar="ADDRESS:PORT", help="/metrics here, and not beside /healthz")
+    add("--workers", type=_count, default=WORKERS, metavar="N", help="jobs looked at at a time (%(default)s)")
+    add("--no-leader-election", action="store_true", help="act at once; nobody else may run")
+    add("--log-level", choices=logs.LEVELS, default="info", help="(%(default)s)")
+    add("--log-format", choices=("json", "text"), default="json", help="(%(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

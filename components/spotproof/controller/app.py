@@ -1,0 +1,200 @@
+"""The process: what is watched, who works, who leads, who is answered, and in which order all that begins and ends."""
+
+import os
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from random import SystemRandom
+from typing import Final, NamedTuple
+
+import structlog
+
+from spotproof.controller.cache import Cache, Key
+from spotproof.controller.election import TRY_SECONDS, Candidate, lease
+from spotproof.controller.exposition import CONTENT_TYPE, Exposition
+from spotproof.controller.fence import Fenced
+from spotproof.controller.kinds import WATCHED
+from spotproof.controller.reconcile import Reconciler
+from spotproof.controller.reflector import Reflector
+from spotproof.controller.serving import Address, Answer, Server
+from spotproof.controller.work_queue import WorkQueue
+from spotproof.controller.workers import Workers
+from spotproof.kube.client import Kube
+
+_log: Final = structlog.get_logger()
+
+LOOK_SECONDS: Final = 0.5
+"""How often the main thread looks whether all others are there, and the lease is."""
+FINISH_SECONDS: Final = 20.0
+"""For what is at hand at the end; a pod has 30 s until it is killed."""
+ENDED_WELL: Final = 0
+FAILED: Final = 1
+
+
+class Options(NamedTuple):
+    """What the process is told."""
+
+    namespace: str
+    listen: Address
+    metrics: Address | None
+    """None for the address of `listen`."""
+    workers: int
+    elect: bool
+
+
+class App:
+    """The controller on one API server.
+
+    Args:
+        kube: The API server, as the controller's user.
+        options: What it is told.
+        exit_now: Ends the process at once, without any of its threads doing anything more.
+    """
+
+    def __init__(self, kube: Kube, options: Options, *, exit_now: Callable[[int], object] = os._exit) -> None:
+        self._options = options
+        self._exit_now = exit_now
+        self._told_to_end = threading.Event()
+        self._random = SystemRandom()
+        self._leading = False
+        self._cache = Cache()
+        self._queue: WorkQueue[Key] = WorkQueue(clock=time.time, jitter=self._random.random)
+        self._metrics = Exposition(self._cache, self._queue)
+        self._candidate = self._candidacy(kube) if options.elect else None
+        api = Fenced(kube, self._may_act)
+        reconciler = Reconciler(api, self._cache, clock=time.time, jitter=self._random.random)
+        self._workers = Workers(
+            options.workers, self._queue, reconciler, observer=self._metrics, seconds=time.monotonic
+        )
+        self._reflectors = self._watches(kube)
+        self._threads = [
+            threading.Thread(target=each.run, name=f"watch {each.watched.kind.kind}", daemon=True)
+            for each in self._reflectors
+        ]
+
+    def run(self) -> int:
+        """Work until it is told to end by SIGTERM or SIGINT. Returns the exit status.
+
+        Raises:
+            OSError: an address to listen on cannot be had.
+        """
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, self._on_signal)
+        servers = self._serve()
+        for thread in self._threads:
+            thread.start()
+        try:
+            return self._work()
+        finally:
+            self._give_back()
+            for reflector in self._reflectors:
+                reflector.stop()
+            for server in servers:
+                server.close()
+
+    def _work(self) -> int:
+        if not self._until(self._synced):
+            return ENDED_WELL if self._told_to_end.is_set() else FAILED
+        _log.info("everything was listed", jobs=len(self._cache.keys()))
+        if self._candidate is not None:
+            self._threads.append(threading.Thread(target=self._stand, args=(self._candidate,), daemon=True))
+            self._threads[-1].start()
+            if not self._until(self._may_act):
+                return ENDED_WELL if self._told_to_end.is_set() else FAILED
+        self._lead()
+        self._until(lambda: False)
+        return ENDED_WELL if self._told_to_end.is_set() else FAILED
+
+    def _give_back(self) -> None:
+        """Finish what is at hand; then, and only then, let another replica act."""
+        finished = self._workers.stop(FINISH_SECONDS if self._told_to_end.is_set() else 0.0)
+        if self._candidate is not None and finished:
+            self._candidate.release()
+        _log.info("ended", finished=finished)
+
+    def _until(self, there: Callable[[], bool]) -> bool:
+        """Wait for something; False where it is told to end, or a thread has ended that must not."""
+        while not there():
+            if self._candidate is not None and self._candidate.lost:
+                _log.error("the lease is lost, and with it the right to act")
+                self._exit_now(FAILED)
+            if gone := [thread.name for thread in self._threads if not thread.is_alive()]:
+                _log.error("a thread has ended", threads=gone)
+                return False
+            if self._told_to_end.wait(LOOK_SECONDS):
+                return False
+        return True
+
+    def _lead(self) -> None:
+        """Look at every job once; from now on news is work."""
+        _log.info("leading", workers=self._options.workers)
+        self._leading = True
+        self._changed(set(self._cache.keys()))
+        self._workers.start()
+
+    def _stand(self, candidate: Candidate) -> None:
+        """Try for the lease, and keep it, until the process ends."""
+        while not candidate.over:
+            candidate.turn()
+            time.sleep(TRY_SECONDS * (0.8 + 0.4 * self._random.random()))
+
+    def _may_act(self) -> bool:
+        return self._candidate is None or self._candidate.leads
+
+    def _on_signal(self, *_: object) -> None:
+        self._told_to_end.set()
+
+    def _changed(self, keys: set[Key]) -> None:
+        if self._leading:
+            for key in keys:
+                self._queue.add(key)
+
+    def _synced(self) -> bool:
+        return all(each.listed.is_set() for each in self._reflectors)
+
+    def _watches(self, kube: Kube) -> list[Reflector]:
+        found: list[Reflector] = []
+        for watched in WATCHED:
+            found.append(
+                Reflector(
+                    kube,
+                    watched,
+                    self._cache,
+                    self._changed,
+                    observer=self._metrics,
+                    seconds=time.monotonic,
+                    jitter=self._random.random,
+                    after=found[-1].listed if found else None,
+                )
+            )
+        return found
+
+    def _candidacy(self, kube: Kube) -> Candidate:
+        identity = f"{socket.gethostname()}_{uuid.uuid4()}"
+        lock = lease(kube, self._options.namespace, identity)
+        return Candidate(lock, seconds=time.monotonic, now=lambda: datetime.now(UTC))
+
+    def _serve(self) -> list[Server]:
+        health = {"/healthz": self._health, "/readyz": self._readiness}
+        if self._options.metrics is None:
+            return [Server(self._options.listen, {**health, "/metrics": self._page})]
+        return [Server(self._options.listen, health), Server(self._options.metrics, {"/metrics": self._page})]
+
+    def _page(self) -> Answer:
+        return Answer(ok=True, body=self._metrics.page(), content_type=CONTENT_TYPE)
+
+    def _health(self) -> Answer:
+        watches = all(thread.is_alive() for thread in self._threads)
+        return _told({"watches": watches, "workers": not self._leading or self._workers.alive()})
+
+    def _readiness(self) -> Answer:
+        return _told({each.watched.kind.kind: each.listed.is_set() for each in self._reflectors})
+
+
+def _told(parts: Mapping[str, bool]) -> Answer:
+    lines = [f"{name} {'ok' if well else 'not yet, or not any more'}" for name, well in parts.items()]
+    return Answer(ok=all(parts.values()), body="\n".join([*lines, ""]).encode())

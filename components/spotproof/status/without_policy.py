@@ -1,0 +1,141 @@
+"""Jobs on spot that nobody moves: what they wait for, and the one line that would help."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from spotproof.controller.kinds import JOB, JOBSET, POLICY, RAYJOB, Kind
+from spotproof.controller.preflight import preflight
+from spotproof.controller.said import said_first
+from spotproof.controller.templates import moving
+from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.run import Instant
+from spotproof.manifests.fallback_policy import read_policy
+from spotproof.status.jobs import KINDS, Selected, has_ended, is_part, spot_of
+from spotproof.status.pods import Pods
+from spotproof.status.reading import Object, mapping, name_of, text
+from spotproof.status.world import World
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, QUEUE_LABEL, SPOT
+
+
+class Unmanaged(NamedTuple):
+    """One job on spot without a policy.
+
+    `selects` is the label by which its pods select spot. `command` would put it under a policy; where that cannot be,
+    it is empty and `why_not` says why.
+    """
+
+    namespace: str
+    name: str
+    kind: str
+    selects: str
+    suspended: bool
+    pods_waiting: int
+    since: Instant | None
+    waits_for: str
+    command: str
+    why_not: str
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+
+def without_policy(world: World) -> tuple[Unmanaged, ...]:
+    """All jobs on spot that name no policy and are not over, by namespace and name."""
+    pods, policies = Pods(world), readable(world)
+    tiers = _spot_labels(policies)
+    found: list[Unmanaged] = []
+    for kind in KINDS:
+        for job in world.all(kind):
+            if text(job, "metadata", "labels", FALLBACK_POLICY_LABEL) or is_part(job) or has_ended(job):
+                continue
+            if selected := spot_of(kind, job, tiers):
+                found.append(_unmanaged(kind, job, selected, pods, _help(kind, job, selected, world, policies)))
+    return tuple(sorted(found, key=lambda each: (each.place, each.kind)))
+
+
+def readable(world: World) -> tuple[ResolvedPolicy, ...]:
+    """The policies that this version can read."""
+    found: list[ResolvedPolicy] = []
+    for thing in world.all(POLICY):
+        try:
+            found.append(read_policy(thing))
+        except ValidationError:
+            continue
+    return tuple(found)
+
+
+def _spot_labels(policies: Sequence[ResolvedPolicy]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for policy in policies:
+        for tier in policy.tiers:
+            if tier.capacity == SPOT:
+                for key, value in tier.node_selector.items():
+                    found.setdefault(key, set()).add(value)
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def _unmanaged(kind: Kind, job: Object, selected: Selected, pods: Pods, helps: tuple[str, str]) -> Unmanaged:
+    namespace, name = name_of(job)
+    waiting = pods.of(kind.kind, namespace, name)
+    pool = selected.value if selected.key == POOL_LABEL else ""
+    words = [*pods.words(kind.kind, namespace, name), *pods.refusals(pool)]
+    said = said_first(words, pool) if waiting else None
+    return Unmanaged(
+        namespace,
+        name,
+        kind.kind,
+        str(selected),
+        suspended=mapping(job, "spec").get("suspend") is True,
+        pods_waiting=len(waiting),
+        since=pods.since(kind.kind, namespace, name),
+        waits_for=said.text if said else "",
+        command=helps[0],
+        why_not=helps[1],
+    )
+
+
+def _help(
+    kind: Kind, job: Object, selected: Selected, world: World, policies: Sequence[ResolvedPolicy]
+) -> tuple[str, str]:
+    """The command that puts the job under a policy, or why none can."""
+    if kind == JOB:
+        return "", "it is a Job, and policies move JobSets and RayJobs; `spotproof render` makes one"
+    if queue := text(job, "metadata", "labels", QUEUE_LABEL):
+        return "", f"it is in Kueue's queue {queue}, and `suspend` of such a job is Kueue's"
+    if POLICY in world.unseen:
+        return "", "FallbackPolicies cannot be read here, so which one would fit is not known"
+    if not policies:
+        return "", "there is no FallbackPolicy in this cluster; a stack's fallbackPolicies make them"
+    whole = {**job, "kind": kind.kind}
+    if fits := next((policy for policy in policies if moving(whole, policy)), None):
+        return _under(fits, whole, world)
+    first = policies[0].tiers[0]
+    labels = ", ".join(f"{key}: {value}" for key, value in first.node_selector.items())
+    return "", (
+        f"its pods select {selected}, and a policy moves only pods that select one of its tiers; write "
+        f"`{labels}` instead (first tier of policy {policies[0].name}), or let `spotproof render` write it"
+    )
+
+
+def _under(policy: ResolvedPolicy, job: Object, world: World) -> tuple[str, str]:
+    """The command, unless the controller would refuse the job under this policy."""
+    namespace, name = name_of(job)
+    wrong = [each for each in preflight(job, policy, _managed(world, namespace)) if each.refuses]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        return "", f"policy {policy.name} would refuse it: {wrong[0]}{more}"
+    return f"kubectl label -n {namespace} {job['kind'].lower()} {name} {FALLBACK_POLICY_LABEL}={policy.name}", ""
+
+
+def _managed(world: World, namespace: str) -> list[Object]:
+    """The jobs of a namespace that name a policy, as the preflight compares with them."""
+    return [
+        {**job, "kind": kind.kind, "apiVersion": kind.api_version}
+        for kind in (JOBSET, RAYJOB)
+        for job in world.all(kind)
+        if name_of(job)[0] == namespace and text(job, "metadata", "labels", FALLBACK_POLICY_LABEL)
+    ]
