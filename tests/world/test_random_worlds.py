@@ -169,6 +169,7 @@ class RandomWorld(RuleBasedStateMachine):
     def the_work_is_done(self) -> None:
         if not self.world.is_whole(JOB):
             return
+        self.world.ledger(JOB).disturb("done", self.world.now)
         if self.world.job(JOB)["kind"] == "RayJob":
             self.world.finish(JOB, "SUCCEEDED")
         else:
