@@ -64,8 +64,10 @@ def is_spot(node: Object) -> bool:
 
 
 def fate(cache: Cache, name: str) -> str:
-    """What is happening to a node, in words; empty for one that stays."""
+    """What is happening to a node, in words; empty for one that stays, or that Karpenter itself has chosen to take."""
     node, claim = cache.node(name), cache.claim_of(name)
+    if choice(cache, name):
+        return ""
     if claim is not None and is_leaving(claim):
         return f"NodeClaim {claim['metadata']['name']} of node {name} is being deleted"
     if node is None:
@@ -79,8 +81,8 @@ def fate(cache: Cache, name: str) -> str:
 
 
 def choice(cache: Cache, name: str) -> str:
-    """Why Karpenter itself takes a node away (consolidation, drift); empty where it does not."""
-    claim = cache.claim_of(name)
+    """Why Karpenter itself takes, or took, a node away (consolidation, drift); empty where it does not."""
+    claim = cache.claim_of(name) or cache.departed.claim_of(name)
     if claim is None or not is_true(claim, "DisruptionReason"):
         return ""
     return (

@@ -23,6 +23,7 @@ class Departed:
         self._nodes: OrderedDict[str, Object] = OrderedDict()
         self._pods: dict[object, OrderedDict[str, Object]] = {}
         self._refused: dict[str, Object] = {}
+        self._claims: OrderedDict[str, Object] = OrderedDict()
 
     def node(self, node: Object) -> None:
         """A node is gone; as it was last."""
@@ -44,6 +45,14 @@ class Departed:
         pool = claim["metadata"].get("labels", {}).get(POOL_LABEL)
         if pool and not launched:
             self._refused[pool] = claim
+        if node := claim.get("status", {}).get("nodeName"):
+            self._claims[node] = claim
+            while len(self._claims) > MOST_NODES:
+                self._claims.popitem(last=False)
+
+    def claim_of(self, node: str) -> Object | None:
+        """The NodeClaim that had become a node."""
+        return self._claims.get(node)
 
     def refused_at(self, pool: str) -> str:
         """When the newest NodeClaim of the pool was made that came to nothing; RFC 3339, empty where none was seen."""
