@@ -25,7 +25,7 @@ EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse --
 # Pulumi's real engine and a real control plane, built from pinned Go modules; SPOTPROOF_TOOLS names another folder.
 TOOLS := tools/go/build
 
-.PHONY: help preview check test tools test-engine e2e reliability bench bench-economics docs golden wheel controller lock clean
+.PHONY: help preview check test tools test-engine e2e soak reliability bench bench-economics docs golden wheel controller lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,10 @@ define with_tools
 $(TOOLS) $(1) || { status=$$?; [ $$status -eq 3 ] && { echo "NOT RUN: $(@)"; exit 0; }; exit $$status; }; $(2)
 endef
 
+soak: $(VENV)/.dev ## the controller killed, refused and cut off at every call of every move (goes on where it was stopped; SOAK=--again)
+	@$(TOOLS) controlplane
+	@$(BIN)/python -m tests.soak $(SOAK)
+
 reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in docs/reliability.md
 	@$(TOOLS) engine controlplane
 	@$(BIN)/python -m benchmarks.reliability $(RUNS)
@@ -65,6 +69,7 @@ reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in do
 bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/performance.md and docs/economics.md
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.controller --write
 
 bench-economics: $(VENV)/.dev ## the rule on the recorded markets of ../shared: every figure of docs/economics.md
 	@$(BIN)/python -m benchmarks.economics

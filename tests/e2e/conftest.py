@@ -14,7 +14,20 @@ from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools, ToolsMissing, find_
 from tests.e2e.stage import Stage, prepare
 
 LOG_LINES: Final = 25
-LONGEST_FIRST: Final = ("test_rehearse", "test_jobset_reclaim", "test_rayjob_reclaim", "test_existing_stack")
+LONGEST_FIRST: Final = (
+    "test_hands",
+    "test_spoilt_jobset",
+    "test_spoilt_rayjob",
+    "test_ways_back",
+    "test_rehearse",
+    "test_counts",
+    "test_losses",
+    "test_markets",
+    "test_edges",
+    "test_jobset_reclaim",
+    "test_rayjob_reclaim",
+    "test_existing_stack",
+)
 _numbers = count(1)
 _logs = pytest.StashKey[Path]()
 
@@ -86,6 +99,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "soak: a sample of `make soak`, some minutes of a worker")
     config.addinivalue_line("markers", "slow: waits for a minute, since what it waits for cannot be made to hurry")
 
 

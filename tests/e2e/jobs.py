@@ -49,13 +49,17 @@ def pools() -> RehearsedPools:
 
 
 def rendered(
-    experiment: str, namespace: str, env: Environment | None = None, *, policy: str = "a100"
+    experiment: str, namespace: str, env: Environment | None = None, *, policy: str = "a100", name: str = ""
 ) -> dict[str, Any]:
-    """The job of an experiment file, in a workspace of that namespace, on the tiers of a fallback policy."""
+    """The job of an experiment file, in a workspace of that namespace, on the tiers of a fallback policy.
+
+    `name` is for a second job of the file, which saves elsewhere.
+    """
     env = env or environment()
     file = EXPERIMENTS / f"{experiment}.yaml"
     raw: Any = read_yaml(file)
     raw["spec"]["fallbackPolicy"] = policy
+    raw["name"] = name or raw["name"]
     case = load_experiment(raw, env, stem=file.stem, source=file.name)
     return render(Job(case, Workspace(namespace=namespace), checkpoint_store(STACK, env)))
 

@@ -28,6 +28,7 @@ PART_OF: Final[Mapping[str, Parts]] = {
     "RayCluster": Parts.KUBERAY,
     "NodeClaim": Parts.KARPENTER,
     "NodePool": Parts.KARPENTER,
+    "TrainingRun": Parts.CONTROLLER,
 }
 """Kinds that are there only with their operator."""
 OWNERS_FIRST: Final = ("JobSet", "RayJob", "RayCluster", "Job", "Pod")

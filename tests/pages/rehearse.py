@@ -37,7 +37,9 @@ def recorded(name: str, stack: str, experiment: str | None = None) -> tuple[Scen
         path = ROOT / experiment
         case = load_experiment(read_yaml(path), env, stem=path.stem)
     recording = load(RECORDINGS / f"{name}.json")
-    made = scene(stack, case, env.workspaces[0], checkpoint_store(stack, env), load_prices(None))
+    managed = any(version.kind == "TrainingRun" for version in recording.versions)
+    store = checkpoint_store(stack, env)
+    made = scene(stack, case, env.workspaces[0], store, load_prices(None), controller=managed)
     return made, Outcome(recording, float(recording.about["readySeconds"]))
 
 

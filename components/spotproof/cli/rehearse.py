@@ -40,6 +40,13 @@ def command(  # noqa: PLR0913  # one parameter an option
     dry: Annotated[
         bool, typer.Option("--dry/--no-dry", help="Close the spot market before the last one, and take all spot.")
     ] = True,
+    controller: Annotated[
+        bool,
+        typer.Option(
+            "--with-controller/--without-controller",
+            help="Let the fallback controller move the job, with the policy's hours as seconds.",
+        ),
+    ] = True,
     output: Annotated[
         list[Path] | None, typer.Option(metavar="FILE...", help="Write the timeline here: .html or .json.")
     ] = None,
@@ -57,7 +64,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     _ready_to_write(outputs)
     if keep_logs is not None and keep_logs.exists() and not keep_logs.is_dir():
         raise _stop(f"--keep-logs {keep_logs} is no folder, so nothing can be kept there; name one", USED_WRONGLY)
-    scene = _scene(stack, experiment, workspace, program)
+    scene = _scene(stack, experiment, workspace, program, controller=controller)
     tools = _tools()
     outcome = _play(scene, tools, reclaims, keep_logs, dry=dry)
     document = _saved(scene, outcome, outputs, keep_logs)
@@ -83,7 +90,9 @@ def _ready_to_write(outputs: list[Path]) -> None:
         )
 
 
-def _scene(stack: str, experiment: Path | None, workspace: str | None, program: Path | None) -> "Scene":
+def _scene(
+    stack: str, experiment: Path | None, workspace: str | None, program: Path | None, *, controller: bool
+) -> "Scene":
     """Everything that is set up, from the files alone."""
     from spotproof.cli.preview import find_project  # noqa: PLC0415
     from spotproof.clouds.registry import checkpoint_store  # noqa: PLC0415
@@ -108,7 +117,7 @@ def _scene(stack: str, experiment: Path | None, workspace: str | None, program: 
         else:
             case = load_experiment(read_yaml(experiment), env, stem=experiment.stem, source=experiment.name)
         prices = load_prices(file.parent / env.prices if env.prices else None)
-        return scene(stack, case, home, checkpoint_store(stack, env), prices)
+        return scene(stack, case, home, checkpoint_store(stack, env), prices, controller=controller)
     except (NothingToTake, SettingsError) as error:
         raise _stop(str(error), WRONG) from error
 

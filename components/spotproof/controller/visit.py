@@ -8,8 +8,8 @@ from typing import Final
 from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.case import Case
-from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, evidence, fate
-from spotproof.controller.gang import Gang, condition, has_ended, is_disrupted, is_leaving, is_true
+from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate
+from spotproof.controller.gang import Gang, condition, is_disrupted, is_leaving, is_on, is_true
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
@@ -86,10 +86,11 @@ def _seen_before(here: Visit, status: TrainingRunStatus) -> Observation:
 def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     tier = here.tiers.get(status.tier or "")
     spot = tier is not None and tier.capacity == SPOT
+    unseen = _replaced_unseen(here, status, spot=spot)
     lost = _unaccounted(here, status)
     losses = [
         Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), evidence(here.cache, pod, on_spot=spot)) for pod in lost
-    ]
+    ] + unseen
     open_ = status.interruption
     fates = [said for node in (open_.nodes if open_ is not None else ()) if (said := fate(here.cache, node))]
     facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates)
@@ -99,6 +100,28 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
         here.memory.accounted |= uids
         here.cache.departed.forget(here.key, uids)
     return status
+
+
+def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> list[Loss]:
+    """Pods that the operator has made anew, one by one, while nobody looked: they are younger than the whole gang.
+
+    KubeRay counts no lost worker, so that its age is all that tells of the one before it. The tier says what it was.
+    """
+    whole, tier = status.counted.whole_since, here.tiers.get(status.tier or "")
+    known = here.kind.replaces_alone and status.counted.attempt == here.state.attempt
+    if not here.memory.is_new or not known or whole is None or tier is None:
+        return []
+    younger = [
+        pod
+        for pod in here.gang.pods
+        if is_on(pod, tier) and parse_instant(pod["metadata"]["creationTimestamp"]) > whole
+    ]
+    # the pod that was lost has no name any more; its successor is not lost
+    finding = "eviction" if spot else "voluntary"
+    return [
+        Loss("", here.state.attempt, Evidence(finding, f"{pod['metadata']['name']} was made anew while nobody looked"))
+        for pod in younger
+    ]
 
 
 def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
@@ -129,11 +152,19 @@ def _hangs(here: Visit, status: TrainingRunStatus) -> bool:
     open_ = status.interruption
     if open_ is None or open_.over is not None or status.tier not in here.tiers:
         return False
-    done = [pod for pod in here.gang.pods if pod["status"].get("phase") == "Succeeded" and is_disrupted(pod)]
-    failing = any(pod["status"].get("phase") == "Failed" for pod in here.gang.pods)
+    ending = any(pod["status"].get("phase") == "Failed" or is_leaving(pod) for pod in here.gang.pods)
     waited = here.second - open_.since >= LOOK_SECONDS
-    rebuilt = here.kind.replaces_alone
-    return bool(done) and not failing and not rebuilt and waited and here.state.restarts < open_.restarts
+    restarting = here.kind.replaces_alone or here.state.restarts >= open_.restarts
+    return _is_short_of_done_pods(here) and waited and not ending and not restarting
+
+
+def _is_short_of_done_pods(here: Visit) -> bool:
+    """Whether work counts as done whose pod is not there.
+
+    An evicted pod that ended with 0 is gone a moment later, and a process that has just started never saw it: the
+    counter of its Job is what stays to be seen.
+    """
+    return here.gang.is_missing_pods and any(each["status"].get("succeeded") for each in here.cache.jobs(here.key))
 
 
 def _answered(here: Visit, status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:
@@ -274,7 +305,7 @@ def _instants(here: Visit, status: TrainingRunStatus, decision: Decision, *more:
     found += [float(each.asking_since + parking.ANSWER) for each in status.tiers if each.asking_since is not None]
     if (open_ := status.interruption) is not None and open_.cause == "undecided":
         found += [float(open_.since + wait) for wait in (LOOK_SECONDS, DRAIN_SECONDS) if open_.since + wait > here.now]
-    elif open_ is not None and any(has_ended(pod) and is_disrupted(pod) for pod in here.gang.pods):
+    elif open_ is not None and open_.over is None and _is_short_of_done_pods(here):
         found.append(float(open_.since + LOOK_SECONDS))
     if (waits := parking.due(here, status)) is not None:
         found.append(waits)

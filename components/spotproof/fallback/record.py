@@ -196,7 +196,7 @@ class TrainingRunStatus(Settings):
     observed_generation: Number = Field(default=0, description="Generation of the spec that was acted on.")
     phase: RunPhase = Field(default="Pending", description="Where the job is, in a word.")
     tier: PoolName | None = Field(default=None, description="The tier it is on, by the name of its pool.")
-    selector: Annotated[dict[Word, Word], Field(max_length=8)] = Field(
+    selector: Annotated[dict[str, Word], Field(max_length=8)] = Field(
         default={}, description="Labels of that tier's nodes, for when its policy has it no more."
     )
     capacity: Capacity | None = Field(default=None, description="Whether that tier is spot.")

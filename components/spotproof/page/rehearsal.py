@@ -141,7 +141,9 @@ def _told(moment: Document) -> str:
 def _rule(document: Document) -> Sequence[Block]:
     rule = document["rule"]
     if rule is None:
-        return [Prose(["The job names no fallback policy, so no rule would move it."])]
+        carried = "The controller carried the rule out; what it did is told above, and in every moment below."
+        none = "The job names no fallback policy, so no rule would move it."
+        return [Prose([carried if document["policy"] else none])]
     blocks: list[Block] = [
         Prose([f"Policy {document['policy']}: {rule['tolerance']}.", *([rule["outlook"]] if rule["outlook"] else [])])
     ]

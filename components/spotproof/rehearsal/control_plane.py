@@ -17,11 +17,12 @@ from typing import Any, Final, Self
 from spotproof.kube.client import Kube, Refused, Unreachable
 from spotproof.kube.waiting import NotSeen, wait
 from spotproof.rehearsal.certificates import Certificates
+from spotproof.rehearsal.controller import CONTROLLER
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
 from spotproof.rehearsal.market import Market
 from spotproof.rehearsal.operators import JOBSET, KARPENTER, KUBERAY
-from spotproof.rehearsal.parts import NotStarted, Part, Site
+from spotproof.rehearsal.parts import Command, NotStarted, Part, Site
 from spotproof.rehearsal.ports import TAKEN, Ports
 from spotproof.rehearsal.processes import ProcessEnded, Processes
 from spotproof.rehearsal.tools import Tools
@@ -41,9 +42,17 @@ class Parts(Flag):
     KUBERAY = auto()
     KARPENTER = auto()
     ALL = JOBSET | KUBERAY | KARPENTER
+    CONTROLLER = auto()
+    """Ours, in no sum of the others: what operators do by themselves is seen without it."""
 
 
-OPERATORS: Final[Mapping[Parts, Part]] = {Parts.JOBSET: JOBSET, Parts.KUBERAY: KUBERAY, Parts.KARPENTER: KARPENTER}
+OPERATORS: Final[Mapping[Parts, Part]] = {
+    Parts.JOBSET: JOBSET,
+    Parts.KUBERAY: KUBERAY,
+    Parts.KARPENTER: KARPENTER,
+    Parts.CONTROLLER: CONTROLLER,
+}
+"""In the order in which they are started: a part stands after those it needs."""
 
 
 class ControlPlane:
@@ -157,6 +166,18 @@ class ControlPlane:
         """The process numbers of what runs now."""
         return self._processes.pids()
 
+    def run(self, name: str, command: Command) -> None:
+        """Run something of one's own beside the parts; its log is among theirs, and it ends with them at the latest."""
+        self._processes.start(name, command.argv, command.environ)
+
+    def kill(self, name: str) -> None:
+        """End it as nobody can prevent it (SIGKILL)."""
+        self._processes.end(name)
+
+    def ended(self, name: str) -> int | None:
+        """The code it ended with, negative for a signal; None while it runs, or was never started."""
+        return self._processes.ended(name)
+
     def tail(self, name: str, lines: int = 15) -> str:
         """The last lines of a part's log."""
         return self._processes.tail(name, lines)
@@ -184,7 +205,7 @@ class ControlPlane:
         with ThreadPoolExecutor(len(table), thread_name_prefix="start") as pool:
             try:
                 for part in table:  # a part stands after those it needs, and each has a thread
-                    needed = [futures[name] for name in part.needs]
+                    needed = [futures[name] for name in part.needs if name in futures]
                     futures[part.name] = pool.submit(self._bring_up, part, needed, started)
                 for future in concurrent.futures.wait(futures.values(), return_when="FIRST_EXCEPTION").done:
                     future.result()

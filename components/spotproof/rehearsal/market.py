@@ -22,6 +22,11 @@ class Market:
         self._closed.append({"capacityType": capacity_type, "zone": zone, "instanceType": instance_type})
         self._write()
 
+    def open(self, *, capacity_type: str = "", zone: str = "", instance_type: str = "") -> None:
+        """Capacity again of what was closed in the same words."""
+        self._closed.remove({"capacityType": capacity_type, "zone": zone, "instanceType": instance_type})
+        self._write()
+
     def open_all(self) -> None:
         """Capacity of everything again."""
         self._closed.clear()

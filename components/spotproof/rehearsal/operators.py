@@ -3,7 +3,7 @@
 import base64
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from spotproof.kube.client import Refused
@@ -24,14 +24,19 @@ def crds(site: Site, operator: str, names: Sequence[str] = ("*",)) -> None:
     folder = site.tools.share(operator) / "crds"
     files = sorted(path for name in names for path in folder.glob(f"{name}.yaml"))
     for crd in [site.kube.create_text(CRDS_PATH, path.read_bytes()) for path in files]:
-        group, kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
-        for version in (f"{group}/{each['name']}" for each in crd["spec"]["versions"] if each["served"]):
-            wait(
-                functools.partial(_served, site, version, kind),
-                f"the API server to serve {kind} of {version}",
-                SERVED_SECONDS,
-                patient=(Refused,),
-            )
+        established(site, crd)
+
+
+def established(site: Site, crd: Mapping[str, Any]) -> None:
+    """Wait until the API server serves the kind that a CRD makes."""
+    group, kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
+    for version in (f"{group}/{each['name']}" for each in crd["spec"]["versions"] if each["served"]):
+        wait(
+            functools.partial(_served, site, version, kind),
+            f"the API server to serve {kind} of {version}",
+            SERVED_SECONDS,
+            patient=(Refused,),
+        )
 
 
 def before_jobset(site: Site) -> None:

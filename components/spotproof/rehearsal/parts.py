@@ -124,7 +124,7 @@ class Part:
 
     Args:
         name: of the process, its log and its binary in `make tools`.
-        needs: parts that are ready before it is started.
+        needs: parts that are ready before it is started, those of them that are there.
         ports: the names of its ports, which are renewed where one of them was taken.
         command: how it is run.
         ready: whether it does its work now.

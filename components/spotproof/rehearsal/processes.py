@@ -71,6 +71,11 @@ class Processes:
             how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
             raise ProcessEnded(f"{name} {how}; the end of its log:\n{self.tail(name)}")
 
+    def ended(self, name: str) -> int | None:
+        """The code a process ended with, negative for a signal; None while it runs, or was never started."""
+        with self._news:
+            return self._ended.get(name)
+
     def log(self, name: str) -> Path:
         """Everything the process prints."""
         return self.logs / f"{name}.log"

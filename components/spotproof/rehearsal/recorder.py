@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol, Self
 from spotproof.rehearsal.patches import Json
 from spotproof.rehearsal.recording import CHANGES, Mark, Recording, Version
 from spotproof.rehearsal.redaction import HOLDERS, Redaction
+from spotproof.vocabulary import API_VERSION
 
 KINDS: Final[Mapping[str, str]] = {
     "Pod": "v1",
@@ -22,8 +23,10 @@ KINDS: Final[Mapping[str, str]] = {
     "RayJob": "ray.io/v1",
     "RayCluster": "ray.io/v1",
     "NodeClaim": "karpenter.sh/v1",
+    "TrainingRun": API_VERSION,
 }
-"""What a story is told from: kind -> apiVersion. A control plane without an operator lacks its kinds."""
+"""What a story is told from: kind -> apiVersion. A control plane without an operator, or our controller, lacks its
+kinds."""
 
 REPEATS: Final = "Status condition transitioned"
 """Events that begin so tell what the next version of their object shows; they would be a third of a recording."""

@@ -11,7 +11,7 @@ from spotproof.kube.client import Refused
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.history import History, Job, Node, node_of, works
 from spotproof.rehearsal.market import Market
-from spotproof.rehearsal.marks import CLOSES, RECLAIM, STEP, SUBMIT
+from spotproof.rehearsal.marks import CLOSES, OPENS, RECLAIM, STEP, SUBMIT
 from spotproof.rehearsal.outcome import Outcome
 from spotproof.rehearsal.processes import ProcessEnded
 from spotproof.rehearsal.recorder import KINDS, Recorder
@@ -31,6 +31,8 @@ LEAVE_SECONDS: Final = 60.0
 """For a node to be drained and gone."""
 DRY_SECONDS: Final = 12.0
 """How long the end is watched: Karpenter asks again 10 s after it was refused."""
+FALL_SECONDS: Final = 120.0
+"""For the controller to move the job: the wait that it has patience for, the move, and new nodes."""
 SERVED_SECONDS: Final = 30.0
 REST_SECONDS: Final = 2.0
 """Between two reclaims, so that a reader sees the job run."""
@@ -47,7 +49,7 @@ class Options:
     """How far a rehearsal goes.
 
     `reclaims` None is as many as the job has spot nodes; `dry` closes the spot market before the last one, and then
-    takes what spot is left.
+    takes what spot is left. Whether the fallback controller then acts is the scene's.
     """
 
     reclaims: int | None = None
@@ -151,6 +153,8 @@ def rehearse(
         NotStarted: the control plane did not come up.
     """
     parts = Parts.KARPENTER | (Parts.KUBERAY if scene.needs_ray else Parts.JOBSET)
+    if scene.is_managed:
+        parts |= Parts.CONTROLLER
     outcome, began = Outcome(), time.monotonic()
     with ExitStack() as stack:
         plane = stack.enter_context(
@@ -186,6 +190,8 @@ def rehearse(
 def _served(kind: str, parts: Parts) -> bool:
     if kind == "JobSet":
         return Parts.JOBSET in parts
+    if kind == "TrainingRun":
+        return Parts.CONTROLLER in parts
     return kind not in RAY_KINDS or Parts.KUBERAY in parts
 
 
@@ -273,8 +279,28 @@ class Play:
             if not self._until(lambda history, name=name: self._has_left(history, name), LEAVE_SECONDS):
                 raise Stopped(f"node {name} was not gone within {LEAVE_SECONDS:.0f} s")
             what = "the rest of spot goes as well"
-        self._say("watching what happens without spot")
-        self._until(lambda _: self._is_over(), DRY_SECONDS)
+        if self._scene.is_managed and self._scene.fallbacks:
+            self._fall()
+        else:
+            self._say("watching what happens without spot")
+            self._until(lambda _: self._is_over(), DRY_SECONDS)
+
+    def _fall(self) -> None:
+        """The controller takes the job to on-demand, and back where the policy says so."""
+        self._say("waiting for the controller to take the job to another tier")
+        before = len(whole(self._job(self._look())))
+        if not self._until(lambda history: self._is_back(history, before) or self._is_over(), FALL_SECONDS):
+            raise Stopped(f"the job did not run on another tier within {FALL_SECONDS:.0f} s")
+        if not self._scene.returns or self._is_over():
+            return
+        self._rest()
+        self._say("opening the spot market again, and waiting for the job to return")
+        self._recorder.mark(OPENS)
+        self._plane.market.open_all()
+        before = len(whole(self._job(self._look())))
+        if not self._until(lambda history: self._is_back(history, before) or self._is_over(), FALL_SECONDS):
+            raise Stopped(f"the job did not return to spot within {FALL_SECONDS:.0f} s")
+        self._rest()
 
     def _take(self, node: Node, what: str) -> None:
         if node.claim is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from spotproof.fallback.resolved import ResolvedPolicy
-from spotproof.manifests import admission, fallback_policy
+from spotproof.manifests import admission, fallback_policy, training_run
 from spotproof.manifests.checkpoints import CheckpointStore
 from spotproof.manifests.gang import Job
 from spotproof.manifests.jobs import render
@@ -14,6 +14,7 @@ from spotproof.manifests.scheduling import placement
 from spotproof.manifests.workspaces import workspace
 from spotproof.prices import Prices
 from spotproof.rehearsal.default_job import NothingToTake
+from spotproof.rehearsal.haste import hastened
 from spotproof.rehearsal.pools import RehearsedPools, rehearsed
 from spotproof.settings import Environment
 from spotproof.settings.environment import Workspace
@@ -40,7 +41,9 @@ class Scene:
     starts_on: tuple[Pool, ...]
     """Pools on which the job's pods are at first, each once."""
     policy: ResolvedPolicy | None = None
-    """The fallback policy that the job names."""
+    """The fallback policy that the job names, with the times that its file says."""
+    is_managed: bool = False
+    """Whether the fallback controller acts."""
 
     @property
     def needs_ray(self) -> bool:
@@ -52,6 +55,18 @@ class Scene:
         """The job's name."""
         return str(self.job["metadata"]["name"])
 
+    @property
+    def fallbacks(self) -> tuple[Pool, ...]:
+        """On-demand tiers that the policy can take the job to."""
+        tiers = self.policy.tiers if self.policy else ()
+        found = (self.environment.pool(tier.pool) for tier in tiers)
+        return tuple(pool for pool in found if not pool.is_spot)
+
+    @property
+    def returns(self) -> bool:
+        """Whether the policy brings the job back to a cheaper tier."""
+        return self.policy is not None and self.policy.return_ is not None
+
     def on(self, kubernetes_version: str) -> "Scene":
         """The scene as a control plane of this version takes it: an older one than the stack's lacks kinds."""
         if admission.is_served(kubernetes_version):
@@ -59,7 +74,9 @@ class Scene:
         return replace(self, objects=tuple(each for each in self.objects if each["kind"] not in admission.KINDS))
 
 
-def scene(stack: str, case: Case, home: Workspace, store: CheckpointStore, prices: Prices) -> Scene:
+def scene(  # noqa: PLR0913  # what a rehearsal is made of
+    stack: str, case: Case, home: Workspace, store: CheckpointStore, prices: Prices, *, controller: bool = True
+) -> Scene:
     """Set a rehearsal up.
 
     Args:
@@ -68,6 +85,7 @@ def scene(stack: str, case: Case, home: Workspace, store: CheckpointStore, price
         home: The workspace it runs in.
         store: Where it saves.
         prices: Prices of nodes, for the resolved policies and for what Karpenter chooses.
+        controller: Whether the fallback controller acts; policies then have the times of a rehearsal.
 
     Raises:
         NothingToTake: no pod of the job is on spot.
@@ -85,17 +103,18 @@ def scene(stack: str, case: Case, home: Workspace, store: CheckpointStore, price
         stack=stack,
         environment=env,
         pools=rehearsed(env, prices),
-        kinds=(fallback_policy.crd(),),
+        kinds=(fallback_policy.crd(), *([training_run.crd()] if controller else [])),
         objects=(
             *fallback_policy.aggregate_roles(),
             *admission.spot_tolerations(env),
-            *written,
-            *(each for one in _workspaces(env, home) for each in workspace(one)),
+            *(_in_seconds(each) if controller else each for each in written),
+            *(each for one in _workspaces(env, home) for each in workspace(one, controller=controller)),
             *_claim(store, home.namespace),
         ),
         job=render(Job(case, home, store)),
         starts_on=starts_on,
         policy=next((policy for each in written if (policy := fallback_policy.read_policy(each)).name == named), None),
+        is_managed=controller,
     )
 
 
@@ -108,6 +127,11 @@ def policies(env: Environment, prices: Prices) -> Iterator[Manifest]:
             policy, pools=pools, scheduling=where, price=lambda pool: prices.pool(env.provider, pool)
         )
         yield fallback_policy.fallback_policy(policy, tiers=tiers)
+
+
+def _in_seconds(written: Manifest) -> Manifest:
+    policy = hastened(fallback_policy.read_policy(written))
+    return fallback_policy.fallback_policy(policy, tiers=policy.tiers)
 
 
 def _workspaces(env: Environment, home: Workspace) -> list[Workspace]:

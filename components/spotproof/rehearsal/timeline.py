@@ -50,7 +50,7 @@ def document(scene: Scene, outcome: Outcome) -> dict[str, Any]:
         "job": _job(scene),
         "pools": _pools(scene, history),
         "figures": _figures(account) if account else None,
-        "rule": _rule(account, scene.policy) if account and scene.policy else None,
+        "rule": _rule(account, scene.policy) if account and scene.policy and not scene.is_managed else None,
         "verdict": verdict(account, scene.policy) if account else [],
         "limits": list(LIMITS),
         "lanes": [_lane(each) for each in lanes(history)],

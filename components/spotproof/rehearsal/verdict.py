@@ -7,7 +7,8 @@ from functools import cached_property
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.rehearsal.forecast import Seen, Step, after, forecast, tolerance
 from spotproof.rehearsal.history import DISRUPTED, History, Job, Life, exit_code, is_true, node_of, phase
-from spotproof.rehearsal.marks import CLOSES, RECLAIM
+from spotproof.rehearsal.marks import CLOSES, OPENS, RECLAIM
+from spotproof.rehearsal.patches import Json
 from spotproof.rehearsal.story.jobs import is_over, whole
 from spotproof.rehearsal.story.moment import count, listed, seconds, times
 from spotproof.rehearsal.story.pods import holding, waits_of
@@ -28,7 +29,8 @@ class Account:
     @property
     def is_dry(self) -> bool:
         """Whether spot is to be had no more."""
-        return any(mark.did == CLOSES for mark in self.history.recording.marks)
+        said = [mark.did for mark in self.history.recording.marks if mark.did in {CLOSES, OPENS}]
+        return bool(said) and said[-1] == CLOSES
 
     @cached_property
     def interruptions(self) -> list[tuple[float, float | None]]:
@@ -83,6 +85,12 @@ class Account:
             nodes=self.job.size,
             held=self.held,
         )
+
+    @property
+    def run(self) -> Json | None:
+        """The job's TrainingRun as it was last; None where no controller acted."""
+        runs = (each.last for each in self.history.of("TrainingRun"))
+        return next((each for each in runs if each["metadata"]["name"] == self.job.life.name), None)
 
     @property
     def held(self) -> int:
@@ -186,13 +194,31 @@ def _rule(account: Account, policy: ResolvedPolicy | None) -> Iterator[str]:
             else "The job names no fallback policy, so it would wait for spot for as long as there is none."
         )
         return
+    if account.run is not None:
+        yield from _acted(account, account.run)
+        return
     counted = tolerance(policy, len(account.interruptions))
     yield (
-        "Nothing moves the job to another tier: the fallback controller is not part of this release. "
+        "Nothing moves the job to another tier: this rehearsal ran without the fallback controller. "
         f"What it would do is what the rule says of policy {policy.name}: {counted}."
     )
     if text := outlook(account, forecast(policy, account.seen)):
         yield text
+
+
+def _acted(account: Account, run: Json) -> Iterator[str]:
+    """What the controller counted and did, by the TrainingRun."""
+    status = run.get("status", {})
+    evictions, errors = int(status.get("evictions") or 0), int(status.get("errors") or 0)
+    charged = f"{count(evictions, 'eviction')}" + (f" and {count(errors, 'error')}" if errors else "")
+    interrupted = times(len(account.interruptions))
+    yield f"The fallback controller counted {charged}, where the gang was interrupted {interrupted}."
+    for each in status.get("history", []):
+        if each["what"] == "Moved":
+            took = f", and it had its places again {seconds(each['seconds'])} later" if each.get("seconds") else ""
+            yield f"It moved the job from {each['from']} to {each['to']}{took}: {each['message']}."
+    if status.get("message") and not is_over(account.job):
+        yield f"Where the job is now: {status['message']}."
 
 
 def outlook(account: Account, steps: Sequence[Step]) -> str:

@@ -6,6 +6,7 @@ outputs, and what reads them changes with it.
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -24,12 +25,20 @@ Struct = struct_pb2.Struct
 _SDKS: Final = {"aws": "pulumi_aws", "azure-native": "pulumi_azure_native", "gcp": "pulumi_gcp"}
 
 
+_loading = threading.Lock()
+
+
 @cache
 def _load(token: str) -> None:
-    """Import the SDK's class: the program may run in another process, and shapes are found among loaded classes."""
+    """Import the SDK's class: the program may run in another process, and shapes are found among loaded classes.
+
+    One at a time: of a module that another thread is still importing, a class that comes late is not there yet, and
+    its resource was made without outputs (1 run in 3 beside other work).
+    """
     package, module, kind = token.split(":")
     if package in _SDKS:
-        getattr(getattr(import_module(_SDKS[package]), module.partition("/")[0]), kind, None)
+        with _loading:
+            getattr(getattr(import_module(_SDKS[package]), module.partition("/")[0]), kind, None)
 
 
 def at_preview(token: str, inputs: Struct) -> Struct:

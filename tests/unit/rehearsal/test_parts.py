@@ -10,6 +10,7 @@ from cryptography.x509.oid import NameOID
 
 from spotproof.rehearsal.certificates import Certificates
 from spotproof.rehearsal.control_plane import OPERATORS, ControlPlane, Parts
+from spotproof.rehearsal.controller import CONTROLLER
 from spotproof.rehearsal.core import CORE
 from spotproof.rehearsal.dashboard import Dashboard
 from spotproof.rehearsal.parts import NotStarted, Part, Site
@@ -36,7 +37,7 @@ def commands(site: Site) -> dict[str, tuple[list[str], dict[str, str]]]:
 
 
 def test_every_part_is_a_binary_that_make_tools_builds() -> None:
-    assert {part.name for part in TABLE} == set(CONTROL_PLANE)
+    assert {part.name for part in TABLE} - {CONTROLLER.name} == set(CONTROL_PLANE)
 
 
 @pytest.mark.parametrize("part", TABLE, ids=lambda part: part.name)
@@ -92,6 +93,7 @@ def test_every_part_is_a_user_in_no_group(site: Site) -> None:
         "system:jobset",
         "system:kuberay",
         "system:karpenter",
+        "system:serviceaccount:spotproof-system:spotproof-controller",
     }
     assert not any(each.get_attributes_for_oid(NameOID.ORGANIZATION_NAME) for each in subjects)
 
@@ -121,8 +123,9 @@ def test_a_user_is_made_once(site: Site) -> None:
     assert site.kubeconfig("ada") != site.kubeconfig("ada", ("team-a",))
 
 
-def test_all_parts_are_all_operators() -> None:
-    assert set(OPERATORS) == set(Parts.ALL)
+def test_all_parts_are_all_operators_and_the_controller_is_none_of_them() -> None:
+    assert set(OPERATORS) == {*Parts.ALL, Parts.CONTROLLER}
+    assert Parts.CONTROLLER not in Parts.ALL
     assert ControlPlane(Tools(Path("/tools"))).parts == Parts.CORE
 
 

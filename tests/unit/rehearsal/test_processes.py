@@ -52,6 +52,14 @@ def test_an_end_is_noticed_and_told_with_the_end_of_the_log(processes: Processes
     assert "speaker" not in processes.pids()
 
 
+def test_how_a_process_ended_is_known_and_nothing_while_it_runs(processes: Processes) -> None:
+    run(processes, "speaker", "import sys; sys.exit(3)")
+    wait(lambda: processes.ended("speaker") is not None, "its end", 10)
+    assert processes.ended("speaker") == 3
+    run(processes, "speaker", FOREVER)
+    assert processes.ended("speaker") is None
+
+
 def test_a_long_line_is_cut_where_it_is_told(processes: Processes) -> None:
     run(processes, "speaker", "print('x' * 5000)")
     wait(lambda: processes.tail("speaker").strip().startswith("x"), "the line", 10)

@@ -9,9 +9,10 @@ import pytest
 
 from spotproof.kube.client import Refused
 from spotproof.rehearsal.market import Market
-from spotproof.rehearsal.marks import STEP
+from spotproof.rehearsal.marks import OPENS, STEP
 from spotproof.rehearsal.recording import Mark, Recording
 from spotproof.rehearsal.rehearse import (
+    FALL_SECONDS,
     FEWEST_RECLAIMS,
     RETURN_SECONDS,
     START_SECONDS,
@@ -41,6 +42,8 @@ class Cluster:
     later: list[tuple[float, Callable[[], None]]] = field(default_factory=list[tuple[float, Callable[[], None]]])
     runs: bool = True
     comes_back: bool = True
+    is_managed: bool = False
+    is_moved: bool = True
     places: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
 
     @property
@@ -65,7 +68,9 @@ class Cluster:
         self.tale.put(self.now, claim(name, node=on, leaving=True, Launched="True"))
         if pod_name:
             self._named(pod(pod_name, rank=rank, node=on, phase="Running", **EVICTED))
-            if self.is_closed:
+            if self.is_closed and self.is_managed and self.is_moved:
+                self.later.append((self.now + 20, lambda: self._place(rank, "t4", "on-demand")))
+            elif self.is_closed:
                 waiting = f"pod-{self.pods}"
                 self.later.append((self.now + 2, lambda: self._named(pod(waiting, rank=rank, **NO_NODE))))
             elif self.comes_back:
@@ -76,11 +81,19 @@ class Cluster:
     def is_closed(self) -> bool:
         return "spot" in self.market.path.read_text()
 
-    def _place(self, rank: int) -> None:
+    def _return(self) -> None:
+        """Every pod goes, and comes back on spot."""
+        for name, (rank, pod_name) in list(self.places.items()):
+            on = name.replace("claim", "node")
+            del self.places[name]
+            self._named(pod(pod_name, rank=rank, node=on, phase="Failed"))
+            self.later.append((self.now + 4, lambda rank=rank: self._place(rank)))
+
+    def _place(self, rank: int, pool: str = "spot-a", capacity: str = "spot") -> None:
         number, self.nodes = self.nodes, self.nodes + 1
         name, self.pods = f"pod-{self.pods}", self.pods + 1
         self.places[f"claim-{number}"] = (rank, name)
-        self.tale.put(self.now, node(f"node-{number}"))
+        self.tale.put(self.now, node(f"node-{number}", pool, capacity=capacity))
         self.tale.put(self.now, claim(f"claim-{number}", node=f"node-{number}", Launched="True", Ready="True"))
         self._named(pod(name, rank=rank, node=f"node-{number}", **RUNS))
 
@@ -101,6 +114,8 @@ class Cluster:
 
     def mark(self, did: str, to: str = "") -> None:
         self.marks.append(Mark(self.now, did, to))
+        if did == OPENS and self.is_managed:
+            self.later.append((self.now + 8, self._return))
 
     def pause(self, seconds: float) -> None:
         self.now += seconds
@@ -117,7 +132,8 @@ def cluster(tmp_path: Path) -> Cluster:
 
 def play(cluster: Cluster, options: Options, audience: Callable[[View], None] = lambda _: None) -> None:
     passing = Time(lambda: cluster.now, cluster.pause)
-    Play(Stage(made("aws-dev"), cluster, cluster), audience, passing).play(options)
+    scene = made("aws-dev", controller=cluster.is_managed)
+    Play(Stage(scene, cluster, cluster), audience, passing).play(options)
 
 
 def did(cluster: Cluster) -> list[str]:
@@ -153,6 +169,28 @@ def test_a_market_that_stays_open_is_never_closed_and_the_job_runs_at_the_end(cl
     assert did(cluster) == ["submit", "reclaim", "reclaim"]
     assert not cluster.is_closed
     assert len(cluster.places) == 2
+
+
+def test_with_the_controller_the_job_falls_to_on_demand_and_returns_once_the_market_opens(cluster: Cluster) -> None:
+    cluster.is_managed = True
+    play(cluster, Options())
+
+    assert did(cluster) == [
+        "submit",
+        "reclaim",
+        "close the spot market",
+        "reclaim",
+        "reclaim",
+        "open the spot market",
+    ]
+    assert not cluster.is_closed
+    assert len(cluster.places) == 2
+
+
+def test_a_job_that_the_controller_does_not_move_is_given_up(cluster: Cluster) -> None:
+    cluster.is_managed, cluster.is_moved = True, False
+    with pytest.raises(Stopped, match=f"did not run on another tier within {FALL_SECONDS:.0f} s"):
+        play(cluster, Options())
 
 
 def test_the_audience_is_told_what_comes_next_and_what_has_happened(cluster: Cluster) -> None:

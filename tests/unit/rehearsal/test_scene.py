@@ -1,5 +1,6 @@
 """What is set up for every stack there is, and for those that have less."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from spotproof.clouds.registry import checkpoint_store
 from spotproof.prices import load_prices
 from spotproof.rehearsal.default_job import NothingToTake, default_case
+from spotproof.rehearsal.haste import hastened
 from spotproof.rehearsal.scene import SPARE, Scene, scene
 from spotproof.settings import Environment, clock, load_stack, read_stack_file, read_yaml
 from spotproof.settings.experiment.load import load_experiment
@@ -23,10 +25,10 @@ def environment(stack: str, **changes: Any) -> Environment:
     return load_stack({**config, key: {**config[key], **changes}}, today=clock.today(), source=stack)
 
 
-def made(stack: str, env: Environment | None = None) -> Scene:
+def made(stack: str, env: Environment | None = None, *, controller: bool = False) -> Scene:
     env = env or environment(stack)
-    home = next(iter(env.workspaces), SPARE)
-    return scene(stack, default_case(env), home, checkpoint_store(stack, env), load_prices(None))
+    home, store = next(iter(env.workspaces), SPARE), checkpoint_store(stack, env)
+    return scene(stack, default_case(env), home, store, load_prices(None), controller=controller)
 
 
 def kinds(found: Scene) -> list[str]:
@@ -113,3 +115,33 @@ def test_a_control_plane_before_1_36_is_not_given_the_policies_it_has_no_kind_fo
     assert found.on("v1.36.3") is found
     assert "MutatingAdmissionPolicy" not in kinds(found.on("v1.35.4"))
     assert len(found.on("v1.35.4").objects) < len(found.objects)
+
+
+def test_with_the_controller_its_kind_and_its_rights_are_there_and_policies_have_the_times_of_a_rehearsal() -> None:
+    without, found = made("aws-dev"), made("aws-dev", controller=True)
+
+    crds: Any = found.kinds
+    assert [each["metadata"]["name"] for each in crds] == [
+        "fallbackpolicies.spotproof.dev",
+        "trainingruns.spotproof.dev",
+    ]
+    assert kinds(found).count("Role") == kinds(without).count("Role") + 1
+    (policy,) = (each for each in found.objects if each["kind"] == "FallbackPolicy")
+    spec: Any = policy["spec"]
+    assert [tier["pendingTimeout"] for tier in spec["tiers"]] == ["20s", "1h"]
+    assert [tier["maxFailures"] for tier in spec["tiers"]] == [10, -1]
+    assert (spec["return"]["minStay"], spec["probe"]["every"]) == ("10s", "5s")
+    assert found.policy == without.policy
+    assert found.policy is not None
+    assert found.policy.tiers[0].pending_timeout == timedelta(hours=1)
+    assert [pool.name for pool in found.fallbacks] == ["t4"]
+    assert found.returns
+
+
+def test_a_time_that_is_shorter_already_stays() -> None:
+    policy = made("aws-dev").policy
+    assert policy is not None
+    first, last = policy.tiers
+    short = first.model_copy(update={"pending_timeout": timedelta(seconds=3)})
+    found = hastened(policy.model_copy(update={"tiers": (short, last), "return_": None}))
+    assert (found.tiers[0].pending_timeout, found.return_) == (timedelta(seconds=3), None)

@@ -40,7 +40,7 @@ def test_the_verdict_says_it_in_this_order() -> None:
         "JobSet restarted the whole gang once; 0 of these count towards maxRestarts 5, so 5 are left.",
         "At the end it has waited for nodes for 25 s: the spot market is closed, and Karpenter's requests are refused.",
         (
-            "Nothing moves the job to another tier: the fallback controller is not part of this release. What it would "
+            "Nothing moves the job to another tier: this rehearsal ran without the fallback controller. What it would "
             "do is what the rule says of policy standard: maxFailures of spot-a is 3: 1 has been counted, and "
             "interruption 4 would move the job; so would a wait of 20m."
         ),

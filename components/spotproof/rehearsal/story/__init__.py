@@ -5,7 +5,7 @@ from typing import Final
 
 from spotproof.rehearsal.history import History
 from spotproof.rehearsal.recording import Recording
-from spotproof.rehearsal.story import jobs, nodes, pods
+from spotproof.rehearsal.story import jobs, nodes, pods, runs
 from spotproof.rehearsal.story.moment import Moment
 
 __all__ = ["OBSERVATIONS", "Moment", "story", "told"]
@@ -24,6 +24,8 @@ OBSERVATIONS: Final[tuple[Observation, ...]] = (
     jobs.replaced,
     jobs.restarted,
     jobs.retried,
+    runs.counted,
+    runs.decided,
     jobs.suspended,
     jobs.moved,
     pods.waiting,
@@ -31,6 +33,7 @@ OBSERVATIONS: Final[tuple[Observation, ...]] = (
     nodes.refused,
     jobs.running,
     jobs.over,
+    runs.left_alone,
 )
 """What is looked for. Of what happens at one moment the cause comes before what follows from it."""
 

@@ -1,0 +1,48 @@
+"""What most of these tests begin with: nodes that are there, a policy, a job that runs."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from tests.e2e.controller.gangs import Gang
+from tests.e2e.controller.policies import Tier
+from tests.e2e.controller.stage import Controlled
+from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL
+from tests.e2e.stage import Object
+
+NODE_POOL: Final = ("karpenter.sh/v1", "NodePool")
+NODES: Final = 2
+"""Of a gang."""
+
+
+def furnished(here: Controlled, gang: Gang, *, spot: int = NODES, on_demand: int = NODES) -> None:
+    """Nodes that nobody has to buy."""
+    here.add_nodes(SPOT_POOL, spot)
+    here.add_nodes(ON_DEMAND_POOL, on_demand)
+    if gang.kind == "RayJob":
+        here.add_nodes(HEAD_POOL, 1)
+
+
+def submitted(here: Controlled, gang: Gang, *tiers: Tier, pool: str = SPOT_POOL, **rest: Any) -> None:
+    """The job under a policy of these tiers, submitted; `rest` is the policy's."""
+    here.submit(gang.job(here, here.policy(*tiers, **rest), pool=pool))
+
+
+def running(here: Controlled, gang: Gang, *tiers: Tier, pool: str = SPOT_POOL, **rest: Any) -> list[Object]:
+    """The same, and its pods as soon as it runs and the controller has seen that."""
+    submitted(here, gang, *tiers, pool=pool, **rest)
+    pods = gang.runs(here, pool)
+    here.says(gang.name, phase="Running", tier=pool)
+    return pods
+
+
+@contextmanager
+def closed_by_limits(here: Controlled, pool: str) -> Generator[None]:
+    """Within the block Karpenter may buy no node of a pool, by the pool's own limits."""
+    limits = here.kube.get(*NODE_POOL, pool)["spec"]["limits"]
+    here.recorder.mark("limit", f"NodePool/{pool}")
+    here.kube.patch(*NODE_POOL, pool, {"spec": {"limits": dict.fromkeys(limits, "0")}})
+    try:
+        yield
+    finally:
+        here.kube.patch(*NODE_POOL, pool, {"spec": {"limits": limits}})

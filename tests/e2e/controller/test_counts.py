@@ -1,0 +1,104 @@
+"""What is counted, and what is done at the count: evictions on a tier, each once, errors apart from them."""
+
+import pytest
+
+from spotproof.rehearsal.control_plane import Parts
+from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION
+from tests.e2e.controller.gangs import GANGS, JOBSET, RAYJOB, Gang
+from tests.e2e.controller.policies import on_demand, spot
+from tests.e2e.controller.scenery import furnished, running
+from tests.e2e.controller.stage import Controlled, drained, nodes_of
+from tests.e2e.jobs import KNOB, ON_DEMAND_POOL, SPOT_POOL
+from tests.e2e.ray import ends, runs
+
+PARTS = Parts.JOBSET | Parts.KUBERAY
+
+both = pytest.mark.parametrize("gang", GANGS, ids=str)
+
+
+@both
+def test_a_tier_tolerates_its_max_failures_and_one_more_moves_the_whole_gang(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang, spot=5)
+    pods = running(here, gang, spot(max_failures=2), on_demand())
+    for evictions, pool in ((1, SPOT_POOL), (2, SPOT_POOL), (3, ON_DEMAND_POOL)):
+        lost = here.on(nodes_of(pods)[0])
+        drained(here, nodes_of(pods)[0])
+        pods = gang.runs(here, pool, without=lost)
+        here.says(gang.name, phase="Running", tier=pool, evictions=evictions, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=3)
+
+
+@both
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_pods_that_are_lost_together_count_once(here: Controlled, gang: Gang, count: int) -> None:
+    furnished(here, gang)
+    pods = running(here, gang, spot(max_failures=5), on_demand())
+    here.add_nodes(SPOT_POOL, 2)
+    # from both nodes, which are both about to go
+    lost = sorted(pods, key=lambda pod: (pod["metadata"]["name"][-1], pod["spec"]["nodeName"]))[:count]
+    here.give_notice(nodes_of(pods))
+    for pod in lost:
+        here.evict(pod)
+    gang.runs(here, SPOT_POOL, without=lost)
+    here.says(gang.name, phase="Running", evictions=1, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, evictions=1)
+
+
+@both
+def test_a_drain_of_a_node_that_stays_is_charged_to_nobody(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang, spot=3)
+    pods = running(here, gang, spot(max_failures=0), on_demand())
+    here.evict(pods[0])
+    gang.runs(here, SPOT_POOL, without=pods[:1])
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, evictions=0)
+
+
+def test_an_error_of_a_jobset_is_held_against_its_own_limit_and_never_against_the_tier(here: Controlled) -> None:
+    gang = JOBSET
+    furnished(here, gang)
+    name = here.policy(spot(max_failures=0), on_demand())
+    here.submit(gang.job(here, name, notes={BACKOFF_LIMIT_ANNOTATION: "1"}))
+    pods = gang.runs(here, SPOT_POOL)
+
+    here.turn(pods[:1], "exit-code", 1)
+    again = gang.runs(here, SPOT_POOL, without=pods)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=1)
+
+    here.turn(again[:1], "exit-code", 1)
+    here.says(gang.name, phase="Failed", reason="TooManyErrors", errors=2)
+    here.wait(lambda: not gang.moving(here), "its nodes to be given back")
+    assert here.job(gang.kind)["spec"]["suspend"] is True
+    here.has_lived(gang.name, SPOT_POOL, evictions=0, errors=2)
+
+
+def test_a_ray_program_that_fails_is_an_error_and_the_attempt_after_the_last_is_not_made(here: Controlled) -> None:
+    gang = RAYJOB
+    furnished(here, gang)
+    name = here.policy(spot(max_failures=0), on_demand())
+    here.submit(gang.job(here, name, notes={BACKOFF_LIMIT_ANNOTATION: "1"}))
+    first = runs(here, SPOT_POOL)
+
+    ends(here, first["jobId"], "FAILED")
+    second = runs(here, SPOT_POOL, not_as=first["jobId"])
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=1)
+
+    ends(here, second["jobId"], "FAILED")
+    here.says(gang.name, phase="Failed", reason="TooManyErrors", errors=2)
+    here.wait(lambda: not gang.moving(here), "its nodes to be given back")
+    here.has_lived(gang.name, SPOT_POOL, evictions=0, errors=2)
+
+
+def test_a_gang_that_would_hang_after_an_exit_with_0_is_restarted_and_its_owner_is_told(here: Controlled) -> None:
+    gang = JOBSET
+    furnished(here, gang, spot=4)
+    name = here.policy(spot(max_failures=5), on_demand())
+    here.submit(gang.job(here, name, knobs={f"{KNOB}exit-code-on-term": "0"}))
+    pods = gang.runs(here, SPOT_POOL)
+    here.says(gang.name, phase="Running")
+
+    drained(here, nodes_of(pods)[0])
+
+    gang.runs(here, SPOT_POOL, without=pods)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=1)
+    here.has_lived(gang.name, SPOT_POOL, evictions=1)

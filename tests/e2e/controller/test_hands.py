@@ -1,0 +1,198 @@
+"""What people do to a job: freeze it, pause everything, write to it, mend it, end it, in the middle of a move too."""
+
+from typing import Final
+
+import pytest
+
+from spotproof.rehearsal.control_plane import Parts
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, SYSTEM_NAMESPACE
+from tests.e2e.controller.gangs import GANGS, Gang
+from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
+from tests.e2e.controller.process import Controller
+from tests.e2e.controller.scenery import furnished, running
+from tests.e2e.controller.stage import Controlled, drained, nodes_of
+from tests.e2e.jobs import KNOB, ON_DEMAND_POOL, SPOT_POOL
+from tests.e2e.moves import RESUMED, SUSPENDED
+from tests.e2e.stage import Object
+
+PARTS = Parts.JOBSET | Parts.KUBERAY
+SLOWLY: Final = {f"{KNOB}stop-delay": "8s"}
+"""Pods that take their time to end, so that a test finds a move in its middle."""
+
+both = pytest.mark.parametrize("gang", GANGS, ids=str)
+
+
+def label(here: Controlled, gang: Gang, key: str, value: str | None) -> None:
+    """Set a label of the job, or take it away."""
+    job = here.job(gang.kind)
+    here.recorder.mark(f"label {key}={value}", f"{gang.kind}/{gang.name}")
+    here.kube.patch(job["apiVersion"], gang.kind, gang.name, {"metadata": {"labels": {key: value}}}, here.namespace)
+
+
+def pause(here: Controlled, namespace: str, value: str | None) -> None:
+    """Pause a namespace, or let it go on."""
+    here.recorder.mark(f"pause {value}", f"Namespace/{namespace}")
+    here.kube.patch("v1", "Namespace", namespace, {"metadata": {"labels": {PAUSED_LABEL: value}}})
+
+
+def moving(here: Controlled, gang: Gang) -> None:
+    """A job whose pods end slowly, in the middle of its move to on-demand."""
+    furnished(here, gang)
+    name = here.policy(spot(max_failures=0), on_demand())
+    here.submit(gang.job(here, name, knobs=SLOWLY))
+    pods = gang.runs(here, SPOT_POOL)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL)
+    node = nodes_of(pods)[0]
+    here.give_notice([node])
+    here.evict(here.on(node)[0])
+    here.wait(lambda: is_suspended(here, gang), "the controller to suspend the job")
+
+
+def is_suspended(here: Controlled, gang: Gang) -> bool:
+    """Whether the job is suspended by the controller."""
+    job = here.job(gang.kind)
+    return bool(job["spec"].get("suspend")) and MOVE_ANNOTATION in job["metadata"].get("annotations", {})
+
+
+def evicted_once(here: Controlled, gang: Gang, pods: list[Object]) -> None:
+    """A node goes; the gang runs again on its tier."""
+    lost = here.on(nodes_of(pods)[0])
+    drained(here, nodes_of(pods)[0])
+    gang.runs(here, SPOT_POOL, without=lost)
+
+
+@both
+def test_a_job_that_is_frozen_stays_whatever_happens_and_moves_once_it_is_not(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang, spot=4)
+    pods = running(here, gang, spot(max_failures=0), on_demand())
+    label(here, gang, MANUAL_LABEL, "true")
+    here.says(gang.name, phase="Manual")
+    evicted_once(here, gang, pods)
+    assert here.run(gang.name)["phase"] == "Manual"
+
+    label(here, gang, MANUAL_LABEL, None)
+    here.wait(lambda: here.run(gang.name)["phase"] != "Manual", "the job to be taken up again")
+    drained(here, nodes_of(gang.moving(here))[0])
+    gang.runs(here, ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
+
+
+@both
+@pytest.mark.parametrize("everywhere", [False, True], ids=["workspace", "cluster"])
+def test_nothing_is_moved_while_it_is_paused(here: Controlled, gang: Gang, *, everywhere: bool) -> None:
+    furnished(here, gang, spot=3)
+    pods = running(here, gang, spot(max_failures=0), on_demand())
+    namespace = SYSTEM_NAMESPACE if everywhere else here.namespace
+    pause(here, namespace, "true")
+    try:
+        here.wait(lambda: here.condition(gang.name, "Paused").get("status") == "True", "the pause to be seen")
+        evicted_once(here, gang, pods)
+        assert not is_suspended(here, gang)
+    finally:
+        pause(here, namespace, None)
+    gang.runs(here, ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
+
+
+@both
+def test_a_job_that_somebody_suspends_is_left_alone_until_they_resume_it(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang)
+    running(here, gang, spot(max_failures=0), on_demand())
+    here.recorder.mark("suspend", gang.kind)
+    gang.set(here, SUSPENDED)
+    here.says(gang.name, phase="Suspended")
+    here.wait(lambda: not gang.moving(here), "its pods to be gone")
+    gang.set(here, RESUMED)
+    gang.runs(here, SPOT_POOL)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, evictions=0)
+
+
+@both
+def test_a_job_that_somebody_resumes_in_the_middle_of_a_move_is_handed_back(here: Controlled, gang: Gang) -> None:
+    moving(here, gang)
+    # KubeRay makes the new cluster beside what is left of the old one, whoever resumes the job then
+    here.is_judged = gang.kind != "RayJob"
+    here.recorder.mark("resume", gang.kind)
+    gang.set(here, RESUMED)
+    here.says(gang.name, phase="HandedBack")
+    assert here.condition(gang.name, "HandedBack")["status"] == "True"
+    gang.runs(here, ON_DEMAND_POOL)
+    assert here.run(gang.name)["phase"] == "HandedBack"
+
+    label(here, gang, MANUAL_LABEL, "true")
+    here.says(gang.name, phase="Manual")
+    label(here, gang, MANUAL_LABEL, None)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
+    assert here.condition(gang.name, "HandedBack").get("status") != "True"
+
+
+@both
+def test_a_job_of_an_unknown_policy_is_refused_and_taken_up_when_it_is_mended(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang)
+    name = here.policy(spot(max_failures=0), on_demand())
+    here.submit(gang.job(here, "nobody-knows-it"))
+    here.says(gang.name, phase="Refused")
+    accepted = here.condition(gang.name, "Accepted")
+    assert accepted["status"] == "False"
+    assert "nobody-knows-it" in accepted["message"]
+    assert FALLBACK_POLICY_LABEL in accepted["message"]
+    pods = gang.runs(here, SPOT_POOL)
+
+    label(here, gang, FALLBACK_POLICY_LABEL, name)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL)
+    assert here.condition(gang.name, "Accepted")["status"] == "True"
+    drained(here, nodes_of(pods)[0])
+    gang.runs(here, ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
+
+
+@both
+def test_a_job_that_is_deleted_in_the_middle_of_its_move_leaves_nothing(here: Controlled, gang: Gang) -> None:
+    moving(here, gang)
+    job = here.job(gang.kind)
+    here.kube.delete(job["apiVersion"], gang.kind, gang.name, here.namespace)
+    here.wait(lambda: not here.kube.list(job["apiVersion"], gang.kind, here.namespace), "the job to be gone")
+    here.wait(lambda: not gang.moving(here), "its pods to be gone")
+    # the same name again: another job, which starts afresh
+    here.add_nodes(SPOT_POOL, 1)
+    here.submit(gang.job(here, here.policy(spot(max_failures=0), on_demand())))
+    gang.runs(here, SPOT_POOL)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=0)
+
+
+@both
+def test_an_edited_policy_holds_from_the_next_attempt_on(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang, spot=2)
+    pods = running(here, gang, spot(max_failures=0), on_demand())
+    here.add_nodes(NEXT_SPOT_POOL, 2)
+    here.policy(spot(max_failures=0, pool=NEXT_SPOT_POOL), on_demand())
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, reason="TierIsGone")
+    drained(here, nodes_of(pods)[0])
+    gang.runs(here, NEXT_SPOT_POOL)
+    here.says(gang.name, phase="Running", tier=NEXT_SPOT_POOL)
+
+
+@both
+@pytest.mark.parametrize("way", ["killed", "stopped"])
+def test_a_controller_that_is_replaced_goes_on_with_what_was_counted(
+    here: Controlled, controller: Controller, gang: Gang, way: str
+) -> None:
+    furnished(here, gang, spot=4)
+    pods = running(here, gang, spot(max_failures=1), on_demand())
+    evicted_once(here, gang, pods)
+    here.says(gang.name, phase="Running", evictions=1)
+    if way == "killed":
+        controller.kill()
+    else:
+        assert controller.stop() == 0
+    # while nobody looks
+    pods = gang.moving(here)
+    lost = here.on(nodes_of(pods)[0])
+    drained(here, nodes_of(pods)[0])
+    gang.runs(here, SPOT_POOL, without=lost)
+    controller.start()
+    gang.runs(here, ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=2, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=2)
