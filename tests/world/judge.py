@@ -31,7 +31,7 @@ from tests.world.world import World
 OVER: Final = frozenset({"Complete", "Failed", "ValidationFailed"})
 
 
-class Broken(AssertionError):
+class BrokenRuleError(AssertionError):
     """Something is that must never be."""
 
 
@@ -114,7 +114,7 @@ class Judge:
     @staticmethod
     def _ask(holds: object, said: str, about: Object) -> None:
         if not holds:
-            raise Broken(f"{said}: {about['kind']} {namespace(about)}/{name(about)}")
+            raise BrokenRuleError(f"{said}: {about['kind']} {namespace(about)}/{name(about)}")
 
 
 def is_over(job: Object) -> bool:

@@ -56,10 +56,11 @@ class Ledger:
         for tally in (self.evictions, self.errors, self.here):
             tally.sure, tally.open_ = tally.least, 0
 
-    def disturb(self, what: str) -> None:
+    def disturb(self, what: str, at: float | None = None) -> None:
         """Something comes between: what is open may be seen as something else, or not at all."""
         if what:
             self.entries.append(what)
+        self.last = self.last if at is None else at
         for tally in (self.evictions, self.errors, self.here):
             tally.open_ = 0
 

@@ -1,4 +1,4 @@
-"""The line between the fallback controller and the API server, on which everything can go wrong that does on real ones."""
+"""The line between the fallback controller and the API server, on which calls go wrong as they do on real ones."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

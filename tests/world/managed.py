@@ -175,7 +175,7 @@ def _is_frozen(thing: Object | None, label: str) -> bool:
 
 
 def _moves(pod: Object) -> bool:
-    return labels(pod).get(NODE_TYPE, WORKER) == WORKER and "job-name" not in labels(pod) or _is_of_jobset(pod)
+    return (labels(pod).get(NODE_TYPE, WORKER) == WORKER and "job-name" not in labels(pod)) or _is_of_jobset(pod)
 
 
 def _is_of_jobset(pod: Object) -> bool:

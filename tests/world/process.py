@@ -69,7 +69,8 @@ class Process:
         )
         for watch in self._watches:
             self._list(watch)
-        for key in self.cache.keys():
+        jobs = self.cache.keys()
+        for key in jobs:
             self._add(key, 0.0)
 
     def kill(self) -> None:

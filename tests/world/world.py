@@ -23,7 +23,7 @@ from tests.world.rayjob import Program, RayJobs
 from tests.world.scheduler import Scheduler
 from tests.world.server import Server
 from tests.world.store import Change, Store, kind_of, place
-from tests.world.things import annotations, conditions, ended, labels, meta, name, namespace, spec, status
+from tests.world.things import annotations, conditions, ended, is_true, labels, meta, name, namespace, spec, status
 
 NAMESPACE: Final = "research"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
@@ -162,12 +162,13 @@ class World:
 
     def silence(self, node: str) -> None:
         """Its kubelet is not heard of any more: unreachable, and its pods neither start nor end."""
-        taints = [{"key": UNREACHABLE, "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+        shut, out = ({"key": UNREACHABLE, "effect": effect} for effect in ("NoSchedule", "NoExecute"))
         lost = ("Ready", "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
         self.server.update(NODE, ("", node), lambda it: status(it, conditions=conditions(it, self.clock.text, lost)))
+        self.server.update(NODE, ("", node), lambda it: _tainted(it, shut))
         self.clock.after(
             UNREACHABLE_AFTER_SECONDS,
-            lambda: self.server.update(NODE, ("", node), lambda it: spec(it, taints=[*it["spec"]["taints"], *taints])),
+            lambda: self.server.update(NODE, ("", node), lambda it: it if is_true(it, "Ready") else _tainted(it, out)),
         )
 
     def wake(self, node: str) -> None:
@@ -198,6 +199,11 @@ class World:
         for pod in self.store.owned(submitter["metadata"]["uid"], POD) if submitter else ():
             if not ended(pod):
                 self.exit(pod, 0)
+
+
+def _tainted(node: Object, taint: Mapping[str, str]) -> Object:
+    taints = node["spec"]["taints"]
+    return node if taint in taints else spec(node, taints=[*taints, taint])
 
 
 def _line(thing: Object) -> str:
