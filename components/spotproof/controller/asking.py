@@ -14,8 +14,8 @@ from kubernetes.utils.quantity import parse_quantity
 
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
-from spotproof.controller.gang import is_leaving, is_true, node_of
 from spotproof.controller.kinds import NODE_CLAIM, POD, Object
+from spotproof.controller.pods import is_leaving, is_true, node_of
 from spotproof.controller.relations import Key, labels
 from spotproof.controller.templates import Template
 from spotproof.fallback.record import parse_instant

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from spotproof.controller.cache import Cache
-from spotproof.controller.gang import condition, is_disrupted, is_leaving, is_true, node_of
 from spotproof.controller.kinds import Object
+from spotproof.controller.pods import condition, is_disrupted, is_leaving, is_true, node_of
 from spotproof.controller.relations import labels
 from spotproof.fallback.record import Cause
 from spotproof.vocabulary import CAPACITY_LABEL, SPOT, SPOT_SELECTORS

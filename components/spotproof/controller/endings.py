@@ -5,7 +5,6 @@ from typing import Final
 
 from spotproof.controller import concluding, deciding
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
-from spotproof.controller.standing import on_tier
 from spotproof.controller.visit import past
 from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Past, TrainingRunStatus
@@ -15,7 +14,7 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     """The job is on its tier, as far as the controller can do anything for it; its gang is still to be placed."""
     case, move = here.case, here.move
     status = deciding.moved(status, policy_of(here.policy), case.job, move, case.second)
-    status = on_tier(status, here.policy)
+    status = status.model_copy(update={"selector": move.selector, "capacity": move.capacity})
     status = status.model_copy(
         update={
             "attempt": status.attempt + 1,
@@ -27,7 +26,8 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
         }
     )
     case.cache.departed.forget(case.key)
-    case.memory.accounted.clear()
+    # what has ended is left where it is, and is no loss of the attempt that begins
+    case.memory.accounted = {each["metadata"]["uid"] for each in case.cache.pods(case.key)}
     entry = past(move)
     case.tell(entry.what, message=move.message, tier=move.to)
     status = concluding.remembering(status, entry)

@@ -1,59 +1,14 @@
 """A job's pods as one gang: whole, being placed, waiting, and what of it is lost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Object
+from spotproof.controller.pods import condition, has_ended, is_disrupted, is_leaving, is_ready, node_of, waits
 from spotproof.fallback.record import parse_instant
 from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import Instant
-
-ENDED: Final = frozenset({"Failed", "Succeeded"})
-UNSCHEDULABLE: Final = "Unschedulable"
-
-
-def condition(thing: Object, kind: str) -> Mapping[str, str]:
-    """A condition of an object's status, or nothing."""
-    return next((each for each in thing.get("status", {}).get("conditions", []) if each["type"] == kind), {})
-
-
-def is_true(thing: Object, kind: str) -> bool:
-    """Whether a condition holds."""
-    return condition(thing, kind).get("status") == "True"
-
-
-def is_leaving(thing: Object) -> bool:
-    """Whether somebody has asked for its end."""
-    return "deletionTimestamp" in thing["metadata"]
-
-
-def node_of(pod: Object) -> str:
-    """The node a pod is on; empty while it has none."""
-    return pod["spec"].get("nodeName", "")
-
-
-def has_ended(pod: Object) -> bool:
-    """Whether its containers run no more."""
-    return pod["status"].get("phase") in ENDED
-
-
-def is_ready(pod: Object) -> bool:
-    """Whether it runs, and is to stay."""
-    return is_true(pod, "Ready") and not is_leaving(pod) and not has_ended(pod)
-
-
-def is_disrupted(pod: Object) -> bool:
-    """Whether it was evicted, preempted or lost with its node, as Kubernetes says."""
-    return is_true(pod, "DisruptionTarget")
-
-
-def waits(pod: Object) -> bool:
-    """Whether the scheduler finds no node for it; not so for a gate, a quota or an image."""
-    scheduled = condition(pod, "PodScheduled")
-    unschedulable = scheduled.get("status") == "False" and scheduled.get("reason") == UNSCHEDULABLE
-    return unschedulable and not node_of(pod) and not is_leaving(pod) and not has_ended(pod)
 
 
 def is_on(pod: Object, tier: ResolvedTier) -> bool:
@@ -69,6 +24,8 @@ class Gang:
     size: int
     pods: tuple[Object, ...]
     """Of the newest attempt."""
+    finished: tuple[Object, ...]
+    """Those of them that have done their work."""
     older: tuple[Object, ...]
     gone: tuple[Object, ...]
     """Those that left the cluster and have not been accounted for."""
@@ -88,15 +45,13 @@ class Gang:
     @property
     def is_whole(self) -> bool:
         """Whether every pod is ready. One that has done its work counts as there."""
-        done = [pod for pod in self.pods if pod["status"].get("phase") == "Succeeded" and not is_disrupted(pod)]
         ready = sum(map(is_ready, self.pods))
-        return bool(ready) and ready + len(done) >= self.size
+        return bool(ready) and ready + len(self.finished) >= self.size
 
     @property
     def is_missing_pods(self) -> bool:
         """Whether fewer pods are there, or have done their work, than the gang has."""
-        done = sum(pod["status"].get("phase") == "Succeeded" for pod in self.pods if not is_disrupted(pod))
-        return len(self.alive) + done < self.size
+        return len(self.alive) + len(self.finished) < self.size
 
     @property
     def nodes(self) -> frozenset[str]:
@@ -124,6 +79,10 @@ def _is_lost(pod: Object) -> bool:
     return phase == "Failed" or is_leaving(pod) or (phase == "Succeeded" and is_disrupted(pod))
 
 
+def _has_finished(pod: Object) -> bool:
+    return pod["status"].get("phase") == "Succeeded" and not is_disrupted(pod) and not is_leaving(pod)
+
+
 def gang(kind: JobKind, job: Object, pods: Iterable[Object], gone: Iterable[Object], tier: ResolvedTier | None) -> Gang:
     """A job's gang.
 
@@ -134,12 +93,15 @@ def gang(kind: JobKind, job: Object, pods: Iterable[Object], gone: Iterable[Obje
         gone: Pods that left and are not accounted for.
         tier: The tier it is on; None where the policy has it no more.
     """
-    attempt = kind.state(job).attempt
-    here = tuple(pods)
+    attempt, born = kind.state(job).attempt, job["metadata"]["creationTimestamp"]
+    # a job that was deleted and made again has the pods of its namesake for a while
+    here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born)
+    newest = tuple(pod for pod in here if kind.attempt_of(pod) == attempt)
     return Gang(
         size=kind.size(job),
-        pods=tuple(pod for pod in here if kind.attempt_of(pod) == attempt),
+        pods=newest,
+        finished=() if kind.replaces_alone else tuple(filter(_has_finished, newest)),
         older=tuple(pod for pod in here if kind.attempt_of(pod) != attempt),
-        gone=tuple(gone),
+        gone=tuple(pod for pod in gone if pod["metadata"]["creationTimestamp"] >= born),
         waiting=tuple(pod for pod in here if waits(pod) and (tier is None or is_on(pod, tier))),
     )

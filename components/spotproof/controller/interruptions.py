@@ -150,6 +150,9 @@ def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
         cause = settled(
             "undecided" if disrupted else "unexplained", facts.now - interruption.since, by_counter="voluntary"
         )
+    elif cause == "undecided" and interruption.over is not None:
+        by_counter = _by_counter(interruption, facts, seen=False)
+        cause = settled("unexplained", facts.now - interruption.since, by_counter=by_counter)
     status = _charge(status, cause)
     if interruption.over is not None and cause != "undecided":
         return _close(status)

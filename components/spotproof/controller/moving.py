@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from spotproof.controller.case import Case
 from spotproof.controller.kinds import JOB, Object
+from spotproof.controller.pods import has_ended
 from spotproof.controller.templates import Template, moving, tiers_of
 from spotproof.fallback.record import Move, Step
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
@@ -85,7 +86,7 @@ def _suspend(here: Moving) -> Progress:
     state, job = here.case.state, here.job
     if state.suspended:
         return Progress(ended="foreign-suspend")
-    tier = next((each for each in here.policy.tiers if each.pool == here.move.to), here.policy.tiers[0])
+    tier = next(each for each in here.policy.tiers if each.pool == here.move.to)
     if here.move.from_ != here.move.to and tiers_of(job, here.policy) == (here.move.to,):
         return Progress(ended="done")
     if state.retrying:
@@ -101,7 +102,7 @@ def _suspend(here: Moving) -> Progress:
 def _drain(here: Moving) -> Progress:
     case = here.case
     children = case.cache.jobs(case.key)
-    if case.cache.pods(case.key) or not case.kind.is_quiet(here.job, children):
+    if not all(map(has_ended, case.cache.pods(case.key))) or not case.kind.is_quiet(here.job, children):
         return Progress(look_at=case.now + LOOK_SECONDS)
     if case.kind.leftovers(case.api, here.job, here.move):
         return Progress(look_at=case.now + SOON_SECONDS)

@@ -12,11 +12,12 @@ from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
 from spotproof.controller.case import Case
 from spotproof.controller.endings import end
-from spotproof.controller.gang import gang, is_leaving
+from spotproof.controller.gang import gang
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, RUN, Object, project_pod
 from spotproof.controller.memory import Memory
 from spotproof.controller.moving import RESUMING, UNMARKING, Moving, advance, annotation, suspending
+from spotproof.controller.pods import is_leaving
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key

@@ -11,8 +11,9 @@ from typing import Final
 
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
-from spotproof.controller.gang import Gang, has_ended, node_of
+from spotproof.controller.gang import Gang
 from spotproof.controller.kinds import NODE, NODE_CLAIM, POD, Object, project_pod
+from spotproof.controller.pods import has_ended, node_of
 from spotproof.kube.client import Refused
 
 REASON: Final = "DeletionByPodGC"

@@ -1,5 +1,6 @@
 """Whether a job is the controller's to move at the moment, and what is said where it is not."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from spotproof.controller.moving import annotation
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.record import Move, TrainingRunStatus
-from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy
+from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
 from spotproof.manifests.fallback_policy import read_policy
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
@@ -24,6 +25,7 @@ from spotproof.vocabulary import (
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
     WORKSPACE_LABEL,
+    Capacity,
 )
 
 BY_OTHERS: Final = frozenset({"SameCheckpoint", "SameRun", "SameName"})
@@ -81,20 +83,23 @@ def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
 
 
 def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPolicy:
-    """The policy with the tier the job is on, should it have been edited out: its templates still select it."""
-    if status.tier is None or not status.selector or any(each.pool == status.tier for each in policy.tiers):
-        return policy
-    ghost = policy.tiers[-1].model_copy(
-        update={
-            "pool": status.tier,
-            "node_selector": status.selector,
-            "tolerations": (),
-            "capacity": status.capacity or ON_DEMAND,
-            "usd_per_node_hour": None,
-            "price_source": NO_PRICE,
-        }
+    """The policy with the tiers the job is on and goes to, should they have been edited out: templates select them."""
+    move = status.move
+    wanted: list[tuple[str | None, Mapping[str, str], Capacity | None]]
+    wanted = [(status.tier, status.selector, status.capacity)]
+    wanted += [] if move is None else [(move.to, move.selector, move.capacity)]
+    for pool, selector, capacity in wanted:
+        if pool is not None and selector and all(each.pool != pool for each in policy.tiers):
+            policy = policy.model_copy(update={"tiers": (*policy.tiers, _ghost(policy, pool, selector, capacity))})
+    return policy
+
+
+def _ghost(policy: ResolvedPolicy, pool: str, selector: Mapping[str, str], capacity: Capacity | None) -> ResolvedTier:
+    """A tier of which only its nodes are known; without a price it is equal to no other."""
+    known = {"pool": pool, "node_selector": dict(selector), "capacity": capacity or ON_DEMAND}
+    return policy.tiers[-1].model_copy(
+        update={**known, "tolerations": (), "usd_per_node_hour": None, "price_source": NO_PRICE}
     )
-    return policy.model_copy(update={"tiers": (*policy.tiers, ghost)})
 
 
 def on_tier(status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
@@ -179,7 +184,13 @@ def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
         step="Draining",
         since=case.second,
     )
+    move = _aimed(move, policy)
     return status.model_copy(update={"move": move, "tier": status.tier or tier, "attempt": max(status.attempt, 1)})
+
+
+def _aimed(move: Move, policy: ResolvedPolicy) -> Move:
+    tier = next(each for each in policy.tiers if each.pool == move.to)
+    return move.model_copy(update={"selector": dict(tier.node_selector), "capacity": tier.capacity})
 
 
 def leave_suspended(status: TrainingRunStatus) -> TrainingRunStatus:

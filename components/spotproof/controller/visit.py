@@ -9,9 +9,10 @@ from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.case import Case
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate
-from spotproof.controller.gang import Gang, condition, is_disrupted, is_leaving, is_on, is_true
+from spotproof.controller.gang import Gang, is_on
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
+from spotproof.controller.pods import condition, is_disrupted, is_leaving, is_true
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
@@ -290,6 +291,8 @@ def _begun(
         id=name,
         from_=source,
         to=to,
+        selector=dict(here.tiers[to].node_selector),
+        capacity=here.tiers[to].capacity,
         reason=reason,
         message=message[:1024],
         step="Suspending",

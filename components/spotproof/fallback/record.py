@@ -133,6 +133,11 @@ class Move(Settings):
     id: Word = Field(description="Also on the job, as long as it is suspended for this move.")
     from_: PoolName = Field(validation_alias="from", serialization_alias="from", description="The tier it leaves.")
     to: PoolName = Field(description="The tier it goes to.")
+    selector: Annotated[dict[str, Word], Field(max_length=8)] = Field(
+        default={},
+        description="Labels of the nodes of the tier it goes to, should its policy lose that tier meanwhile.",
+    )
+    capacity: Capacity | None = Field(default=None, description="Whether that tier is spot.")
     reason: Word = Field(description="Why, in a word.")
     message: Text = Field(description="Why, in a sentence.")
     step: Step = Field(description="What is done next.")

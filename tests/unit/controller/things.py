@@ -103,7 +103,7 @@ def on_demand(name: str = "node-1", **more: Any) -> Object:
 def gang(*pods: Object, size: int = 2, older: tuple[Object, ...] = (), gone: tuple[Object, ...] = ()) -> Gang:
     """A gang of these pods."""
     waiting = tuple(each for each in pods if "nodeName" not in each["spec"])
-    return Gang(size, pods, older, gone, waiting)
+    return Gang(size, pods, (), older, gone, waiting)
 
 
 def state(restarts: int = 0, errors: int = 0) -> JobState:

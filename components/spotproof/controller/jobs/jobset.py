@@ -6,6 +6,7 @@ from typing import Final
 from spotproof.controller.api import Api
 from spotproof.controller.jobs.contract import JobState
 from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, Kind, Object
+from spotproof.controller.pods import has_ended
 from spotproof.controller.templates import templates
 from spotproof.fallback.record import Counted, Move
 
@@ -49,9 +50,10 @@ class JobSetKind:
         return sum(each.pods for each in templates(job))
 
     def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:  # noqa: ARG002 - the contract's
-        """Every pod that carries the JobSet's name."""
+        """Pods that carry the JobSet's name, but for those that have ended: a suspended Job keeps what succeeded."""
         meta = job["metadata"]
-        return api.list(*POD, meta["namespace"], labels=f"{JOBSET_NAME}={meta['name']}")
+        found = api.list(*POD, meta["namespace"], labels=f"{JOBSET_NAME}={meta['name']}")
+        return [pod for pod in found if not has_ended(pod)]
 
     def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
         """Suspended, with no pod that runs or ends; a Job that is over has none to make."""

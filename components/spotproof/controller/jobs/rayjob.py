@@ -6,6 +6,7 @@ from typing import Final
 from spotproof.controller.api import Api
 from spotproof.controller.jobs.contract import JobState
 from spotproof.controller.kinds import POD, RAY_CLUSTER_NAME, RAYJOB, Kind, Object
+from spotproof.controller.pods import has_ended
 from spotproof.controller.templates import SUBMITTER, templates
 from spotproof.fallback.record import Counted, Move
 
@@ -63,7 +64,7 @@ class RayJobKind:
         found = api.list(*POD, meta["namespace"], labels=f"{SUBMITTER_LABEL}={meta['name']}")
         for cluster in {move.cluster, self.state(job).attempt} - {None, ""}:
             found = [*found, *api.list(*POD, meta["namespace"], labels=f"{RAY_CLUSTER_NAME}={cluster}")]
-        return found
+        return [pod for pod in found if not has_ended(pod)]
 
     def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
         """KubeRay says so once the cluster's object is gone."""

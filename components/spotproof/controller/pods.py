@@ -1,0 +1,51 @@
+"""What one pod, node or claim says of itself, in the words that are asked for."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from spotproof.controller.kinds import Object
+
+ENDED: Final = frozenset({"Failed", "Succeeded"})
+UNSCHEDULABLE: Final = "Unschedulable"
+
+
+def condition(thing: Object, kind: str) -> Mapping[str, str]:
+    """A condition of an object's status, or nothing."""
+    return next((each for each in thing.get("status", {}).get("conditions", []) if each["type"] == kind), {})
+
+
+def is_true(thing: Object, kind: str) -> bool:
+    """Whether a condition holds."""
+    return condition(thing, kind).get("status") == "True"
+
+
+def is_leaving(thing: Object) -> bool:
+    """Whether somebody has asked for its end."""
+    return "deletionTimestamp" in thing["metadata"]
+
+
+def node_of(pod: Object) -> str:
+    """The node a pod is on; empty while it has none."""
+    return pod["spec"].get("nodeName", "")
+
+
+def has_ended(pod: Object) -> bool:
+    """Whether its containers run no more."""
+    return pod["status"].get("phase") in ENDED
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether it runs, and is to stay."""
+    return is_true(pod, "Ready") and not is_leaving(pod) and not has_ended(pod)
+
+
+def is_disrupted(pod: Object) -> bool:
+    """Whether it was evicted, preempted or lost with its node, as Kubernetes says."""
+    return is_true(pod, "DisruptionTarget")
+
+
+def waits(pod: Object) -> bool:
+    """Whether the scheduler finds no node for it; not so for a gate, a quota or an image."""
+    scheduled = condition(pod, "PodScheduled")
+    unschedulable = scheduled.get("status") == "False" and scheduled.get("reason") == UNSCHEDULABLE
+    return unschedulable and not node_of(pod) and not is_leaving(pod) and not has_ended(pod)
