@@ -69,6 +69,7 @@ reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in do
 bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/performance.md and docs/economics.md
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.controller --write
 
 bench-economics: $(VENV)/.dev ## the rule on the recorded markets of ../shared: every figure of docs/economics.md
 	@$(BIN)/python -m benchmarks.economics

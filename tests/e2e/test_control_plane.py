@@ -246,8 +246,8 @@ def test_karpenter_makes_gpu_nodes_while_the_market_is_open(plane: ControlPlane,
 
     plane.kube.wait(refused, "a NodeClaim to be refused", 60)
     assert plane.kube.list("v1", "Node", labels="karpenter.sh/nodepool=gpus") == []
-    plane.market.open_all()
     plane.market.close(zone="zone-a")
+    plane.market.open(capacity_type="spot")
     plane.kube.wait(lambda: in_phase(plane.kube, namespace, "Running"), "the pod to run", 90)
     (made,) = plane.kube.list("v1", "Node", labels="karpenter.sh/nodepool=gpus")
     labels = made["metadata"]["labels"]

@@ -15,7 +15,6 @@ from tests.world.process import Process
 from tests.world.store import Change
 from tests.world.things import (
     annotations,
-
     ended,
     is_true,
     labels,
@@ -51,7 +50,9 @@ class Judge:
     def _job(self, change: Change, job: Object, old: Object | None) -> None:
         if change != "MODIFIED" or old is None or not self._process.line.acts:
             return
-        self._ask(labels(old).get(MANUAL_LABEL) != "true" or labels(job) != labels(old), "a frozen job is written to", job)
+        self._ask(
+            labels(old).get(MANUAL_LABEL) != "true" or labels(job) != labels(old), "a frozen job is written to", job
+        )
         spec_changed = job["spec"] != old["spec"]
         self._ask(not (is_over(old) and spec_changed), "a job that is over is changed", job)
         was, now = (bool(each["spec"].get("suspend")) for each in (old, job))
@@ -139,5 +140,3 @@ def is_whole(pods: Iterable[Object], size: int) -> bool:
 
 def _made_by(pod: Object) -> Any:
     return (owner(pod, "Job") or {}).get("uid")
-
-

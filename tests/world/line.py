@@ -130,7 +130,9 @@ def _before(trouble: Trouble) -> None:
         case "killed before":
             raise Killed
         case "conflict":
-            raise Refused(409, "the object has been modified; please apply your changes to the latest version", "Conflict")
+            raise Refused(
+                409, "the object has been modified; please apply your changes to the latest version", "Conflict"
+            )
         case "too many":
             raise Refused(429, "too many requests, please try again later", "TooManyRequests")
         case "broken":

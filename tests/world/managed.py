@@ -5,7 +5,14 @@ from typing import Any, Final
 
 from spotproof.controller.kinds import JOBSET, NAMESPACE, NODE, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
-from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, POOL_LABEL, SYSTEM_NAMESPACE
+from spotproof.vocabulary import (
+    MANUAL_LABEL,
+    MOVE_ANNOTATION,
+    PAUSED_LABEL,
+    POOL_LABEL,
+    SYSTEM_NAMESPACE,
+    WORKSPACE_LABEL,
+)
 from tests.world.jobs import Tier, policy, pools
 from tests.world.judge import Judge, is_over, tiers_of
 from tests.world.ledger import Cause, Ledger
@@ -26,7 +33,8 @@ class Managed(World):
         super().__init__(pools(tiers, most=most), seed=seed)
         self.tiers = {each.pool: each for each in tiers}
         for each in (SYSTEM_NAMESPACE, self.namespace):
-            self.server.create({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": each}})
+            meta = {"name": each, "labels": {WORKSPACE_LABEL: each}}
+            self.server.create({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
         self.server.create(policy(POLICY_NAME, tiers, **rule))
         self.process = Process(self, seed=seed)
         self.judge = Judge(self, self.process)
@@ -172,5 +180,3 @@ def _moves(pod: Object) -> bool:
 
 def _is_of_jobset(pod: Object) -> bool:
     return "jobset.sigs.k8s.io/jobset-name" in labels(pod)
-
-

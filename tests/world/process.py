@@ -167,5 +167,3 @@ class Process:
         now = int(self._world.now)
         self._often[key] = (now, count + 1 if second == now else 1)
         assert self._often[key][1] < OFTEN, f"{key} is looked at without end\n{self._world.picture()}"
-
-

@@ -55,7 +55,9 @@ class RandomWorld(RuleBasedStateMachine):
         ),
         chance=st.integers(0, 3),
     )
-    def begin(self, *, kind: Any, pods: int, failures: tuple[int, int], three: bool, equal: bool, rule: Any, chance: int) -> None:
+    def begin(
+        self, *, kind: Any, pods: int, failures: tuple[int, int], three: bool, equal: bool, rule: Any, chance: int
+    ) -> None:
         other = Tier("spot-b", failures[1], usd=10.0 if equal else 15.0)
         last = Tier("on-demand", -1, capacity="on-demand", usd=30.0)
         self.tiers = (Tier("spot-a", failures[0]), *((other,) if three else ()), last)

@@ -17,6 +17,7 @@ from spotproof.controller.cache import Cache, Key
 from spotproof.controller.election import TRY_SECONDS, Candidate, lease
 from spotproof.controller.exposition import CONTENT_TYPE, Exposition
 from spotproof.controller.fence import Fenced
+from spotproof.controller.footprint import give_back
 from spotproof.controller.kinds import WATCHED
 from spotproof.controller.reconcile import Reconciler
 from spotproof.controller.reflector import Reflector
@@ -82,9 +83,9 @@ class App:
         Raises:
             OSError: an address to listen on cannot be had.
         """
+        servers = self._serve()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._on_signal)
-        servers = self._serve()
         for thread in self._threads:
             thread.start()
         try:
@@ -99,6 +100,7 @@ class App:
     def _work(self) -> int:
         if not self._until(self._synced):
             return ENDED_WELL if self._told_to_end.is_set() else FAILED
+        give_back()
         _log.info("everything was listed", jobs=len(self._cache.keys()))
         if self._candidate is not None:
             self._threads.append(threading.Thread(target=self._stand, args=(self._candidate,), daemon=True))

@@ -4,10 +4,17 @@ A pod as the API server has it takes 12 kB in Python and its projection under 1 
 Selectors are the API server's work: a pod that belongs to no JobSet and no Ray cluster never arrives.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from spotproof.vocabulary import API_VERSION, FALLBACK_POLICY_LABEL, PROBE_LABEL
+from spotproof.vocabulary import (
+    API_VERSION,
+    FALLBACK_POLICY_LABEL,
+    ON_DEMAND_SELECTORS,
+    POOL_LABEL,
+    PROBE_LABEL,
+    SPOT_SELECTORS,
+)
 
 Object = dict[str, Any]
 
@@ -37,6 +44,16 @@ JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
 RAY_CLUSTER_NAME: Final = "ray.io/cluster"
 """Label of the pods of a Ray cluster, heads and workers."""
 
+ATTEMPT_LABEL: Final = "jobset.sigs.k8s.io/restart-attempt"
+"""Label of child Jobs and pods of a JobSet: which attempt they are of."""
+JOB_NAME: Final = "batch.kubernetes.io/job-name"
+"""Label of the pods of a Job."""
+
+POD_LABELS: Final = frozenset({JOBSET_NAME, ATTEMPT_LABEL, JOB_NAME, RAY_CLUSTER_NAME, PROBE_LABEL})
+"""Of the 25 labels that a pod of a JobSet has, those that are read."""
+NODE_LABELS: Final = frozenset({POOL_LABEL, *SPOT_SELECTORS, *ON_DEMAND_SELECTORS})
+"""Of a node's and a NodeClaim's."""
+
 Projection = Callable[[Mapping[str, Any]], Object]
 
 
@@ -53,6 +70,9 @@ class Watched(NamedTuple):
     optional: bool = False
 
 
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""kubectl's copy of the whole object."""
+
 METADATA: Final = (
     "name",
     "namespace",
@@ -64,11 +84,12 @@ METADATA: Final = (
 )
 
 
-def _metadata(thing: Mapping[str, Any], *, labels: bool = True, annotations: bool = False) -> Object:
+def _metadata(thing: Mapping[str, Any], labels: Container[str] | None = None, *, annotations: bool = False) -> Object:
+    """What is kept of any object; of its labels the named ones, or all."""
     meta = thing["metadata"]
     kept: Object = {key: meta[key] for key in METADATA if key in meta}
-    if labels and meta.get("labels"):
-        kept["labels"] = meta["labels"]
+    if found := {key: each for key, each in (meta.get("labels") or {}).items() if labels is None or key in labels}:
+        kept["labels"] = found
     if annotations and meta.get("annotations"):
         kept["annotations"] = {key: text for key, text in meta["annotations"].items() if "spotproof.dev/" in key}
     if owners := meta.get("ownerReferences"):
@@ -98,7 +119,7 @@ def project_pod(pod: Mapping[str, Any]) -> Object:
         if "terminated" in each.get("state", {})
     ]
     return {
-        "metadata": _metadata(pod, annotations=True),
+        "metadata": _metadata(pod, POD_LABELS, annotations=True),
         "spec": _picked(spec, "nodeName", "nodeSelector"),
         "status": {
             **_picked(status, "phase", "reason", "startTime"),
@@ -113,7 +134,7 @@ def project_node(node: Mapping[str, Any]) -> Object:
     spec, status = node.get("spec", {}), node.get("status", {})
     types = ("Ready", "PreemptionScheduled", "VMEventScheduled")
     return {
-        "metadata": _metadata(node),
+        "metadata": _metadata(node, NODE_LABELS),
         "spec": {
             **_picked(spec, "unschedulable"),
             "taints": [_picked(each, "key", "value", "effect") for each in spec.get("taints", [])],
@@ -127,7 +148,7 @@ def project_node_claim(claim: Mapping[str, Any]) -> Object:
     status = claim.get("status", {})
     types = ("Launched", "Registered", "Initialized", "DisruptionReason", "Ready")
     return {
-        "metadata": _metadata(claim),
+        "metadata": _metadata(claim, NODE_LABELS),
         "status": {**_picked(status, "nodeName"), "conditions": _conditions(status, types)},
     }
 
@@ -137,7 +158,7 @@ def project_job(job: Mapping[str, Any]) -> Object:
     spec, status = job.get("spec", {}), job.get("status", {})
     counters = ("active", "ready", "terminating", "succeeded", "failed", "completedIndexes", "startTime")
     return {
-        "metadata": _metadata(job),
+        "metadata": _metadata(job, POD_LABELS),
         "spec": {
             **_picked(spec, "suspend", "completions", "parallelism"),
             "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),
@@ -149,6 +170,9 @@ def project_job(job: Mapping[str, Any]) -> Object:
 def project_whole(thing: Mapping[str, Any]) -> Object:
     """Everything but what other writers left: a managed job's spec is preflighted and patched by its paths."""
     meta = {key: each for key, each in thing["metadata"].items() if key != "managedFields"}
+    if LAST_APPLIED in meta.get("annotations", {}):
+        # stays, as a key without its value: a patch that adds an annotation must know whether there are any
+        meta["annotations"] = {**meta["annotations"], LAST_APPLIED: ""}
     return {**thing, "metadata": meta}
 
 

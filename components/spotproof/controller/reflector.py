@@ -15,6 +15,7 @@ import structlog
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.kinds import Object, Watched
 from spotproof.controller.metrics import Observer, WatchEnd
+from spotproof.controller.shared import Shared
 from spotproof.controller.work_queue import Backoff
 from spotproof.kube.client import Refused, Unreachable
 from spotproof.kube.errors import Silent
@@ -107,6 +108,7 @@ class Reflector:
         self._after = after
         self._backoff = Backoff(0.5, 30.0)
         self._failures = 0
+        self._shared = Shared()
         self._since = ""
         self._newest = 0
         self._stream: Stream | None = None
@@ -227,7 +229,7 @@ class Reflector:
 
     def _projected(self, thing: Object) -> Object:
         kind = self.watched.kind
-        return self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing})
+        return self._shared.of(self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing}))
 
     def _refused(self, refused: Refused) -> float:
         if refused.status == NOT_FOUND and self.watched.optional:

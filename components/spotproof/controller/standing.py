@@ -8,7 +8,7 @@ from spotproof.controller.case import Case
 from spotproof.controller.kinds import NAMESPACE, POLICY
 from spotproof.controller.messages import FINDING
 from spotproof.controller.moving import annotation
-from spotproof.controller.preflight import Finding, invalid_policy, preflight, unknown_policy
+from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy
@@ -21,6 +21,7 @@ from spotproof.vocabulary import (
     PAUSED_LABEL,
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
+    WORKSPACE_LABEL,
 )
 
 HELD = frozenset({"Refused", "Suspended"})
@@ -108,6 +109,9 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
         str(sorted(meta.get("annotations", {}).items())),
         "" if found is None else found["metadata"]["resourceVersion"],
     )
+    home = case.cache.get(NAMESPACE, "", meta["namespace"])
+    if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
+        return (no_workspace(meta["namespace"]),)
     if case.memory.checked != versions:
         mates = case.cache.managed_in(meta["namespace"])
         others = [each for each in mates if each["metadata"]["uid"] != meta["uid"]]

@@ -1,5 +1,6 @@
 """The client against a small HTTPS server in place of Kubernetes."""
 
+import contextlib
 import json
 import ssl
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     asked: list[dict[str, Any]]
     answer: tuple[int, object, list[str]]
+    retry_after: str = ""
+    cut: str = ""
+    """Where the connection ends: `before` there is an answer, or in the `middle` of it."""
 
     def _reply(self) -> None:
         url = urlsplit(self.path)
@@ -42,12 +46,20 @@ class Handler(BaseHTTPRequestHandler):
             query = {key: value[0] for key, value in parse_qs(url.query).items()}
             asked = {"verb": self.command, "path": url.path, "query": query, "type": self.headers.get("Content-Type")}
             type(self).asked.append(asked | {"body": json.loads(body) if body else None})
+            if type(self).cut == "before":
+                self.close_connection = True
+                return
         text = json.dumps(value).encode()
         self.send_response(status)
+        if type(self).retry_after:
+            self.send_header("Retry-After", type(self).retry_after)
         for warning in warnings:
             self.send_header("Warning", warning)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
+        if type(self).cut == "middle" and url.path not in RESOURCES:
+            self.close_connection = True
+            text = text[:-1]
         self.wfile.write(text)
 
     do_GET = do_POST = do_PATCH = do_DELETE = _reply  # noqa: N815  # the standard library's names
@@ -170,6 +182,76 @@ def test_a_kind_that_is_not_known_is_asked_for_again(
     monkeypatch.setitem(RESOURCES, "/api/v1", [*RESOURCES["/api/v1"], service])
     with pytest.raises(KeyError, match="items"):
         kube.list("v1", "Service")  # found now; the server of this test has no items to give
+
+
+@pytest.mark.parametrize("cut", ["before", "middle"])
+def test_a_write_whose_connection_was_cut_is_not_repeated(server: tuple[Kube, type[Handler]], cut: str) -> None:
+    kube, handler = server
+    handler.answer, handler.cut = (200, POD, []), cut
+    for write in (
+        lambda: kube.create(POD),
+        lambda: kube.patch("v1", "Pod", "a", {"spec": {}}, "team"),
+        lambda: kube.delete("v1", "Pod", "a", "team"),
+    ):
+        handler.asked.clear()
+        with contextlib.suppress(Unreachable):  # a deletion's answer is not read
+            write()
+        assert len(handler.asked) == 1
+
+
+def test_a_cut_answer_is_that_of_a_server_that_cannot_be_reached(server: tuple[Kube, type[Handler]]) -> None:
+    kube, handler = server
+    handler.answer, handler.cut = (200, POD, []), "middle"
+    with pytest.raises(Unreachable):
+        kube.create(POD)
+    with pytest.raises(Unreachable):
+        kube.get("v1", "Pod", "a", "team")
+
+
+def test_a_read_whose_connection_was_cut_is_made_once_more(server: tuple[Kube, type[Handler]]) -> None:
+    kube, handler = server
+    handler.cut = "before"
+    with pytest.raises(Unreachable):
+        kube.get("v1", "Pod", "a", "team")
+    assert len(handler.asked) == 2
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("7", 7.0), ("", None), ("Sat, 21 Nov 2026 10:00:00 GMT", None)])
+def test_a_server_that_is_busy_says_for_how_long_and_nobody_sleeps(
+    server: tuple[Kube, type[Handler]], said: str, seconds: float | None
+) -> None:
+    kube, handler = server
+    handler.answer, handler.retry_after = (429, {"message": "too many requests"}, []), said
+    with pytest.raises(Refused, match="too many") as refused:
+        kube.delete("v1", "Pod", "a", "team")
+    assert refused.value.retry_after_seconds == seconds
+    assert len(handler.asked) == 1
+
+
+def test_a_list_comes_in_pages(server: tuple[Kube, type[Handler]]) -> None:
+    kube, handler = server
+    handler.answer = (200, {"metadata": {"resourceVersion": "7", "continue": "more"}, "items": [POD]}, [])
+    assert kube.page("v1", "Pod", labels="a", limit=500) == ([POD], "7", "more")
+    kube.page("v1", "Pod", labels="a", limit=500, go_on="more")
+    assert [each["query"] for each in handler.asked] == [
+        {"labelSelector": "a", "limit": "500"},
+        {"labelSelector": "a", "limit": "500", "continue": "more"},
+    ]
+
+
+def test_a_stream_asks_for_bookmarks_and_an_end(server: tuple[Kube, type[Handler]]) -> None:
+    kube, handler = server
+    handler.answer = (200, {"type": "BOOKMARK", "object": {}}, [])
+    stream = kube.stream("v1", "Pod", "7", labels="a", end_seconds=30)
+    assert list(stream) == []  # the line's end is missing: half an event is none
+    stream.release()
+    assert handler.asked[-1]["query"] == {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": "7",
+        "timeoutSeconds": "30",
+        "labelSelector": "a",
+    }
 
 
 def test_a_server_of_another_authority_is_not_talked_to(server: tuple[Kube, type[Handler]], tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from spotproof.settings.errors import shown
 from spotproof.settings.near import near, one_of
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
-__all__ = ["CHECKS", "RULES", "Check", "Finding", "invalid_policy", "preflight", "unknown_policy"]
+__all__ = ["CHECKS", "RULES", "Check", "Finding", "invalid_policy", "no_workspace", "preflight", "unknown_policy"]
 
 RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
     {
@@ -62,6 +62,11 @@ def preflight(job: Object, policy: ResolvedPolicy, others: Sequence[Object]) -> 
     """
     view = View(job, policy, others)
     return tuple(each for rule in RULES[job["kind"]] for each in rule(view))
+
+
+def no_workspace(namespace: str) -> Finding:
+    """The finding of a job in a namespace where the controller has no rights over pods and child Jobs."""
+    return finding("NoWorkspace", "metadata.namespace", namespace=shown(namespace))
 
 
 def unknown_policy(name: str, known: Iterable[str]) -> Finding:

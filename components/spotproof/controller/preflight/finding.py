@@ -56,6 +56,11 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "nobody would know where to move the job",
             "Mend the FallbackPolicy, or let `pulumi up` write it again",
         ),
+        "NoWorkspace": Check(
+            "is {namespace}, and that namespace is no workspace",
+            "the controller may not end pods and child Jobs there, so a move would never be finished",
+            "Add {namespace} to `workspaces` of the stack, or run the job in a workspace",
+        ),
         "Queue": Check(
             "is {queue}",
             "Kueue suspends and resumes the job by it, and two that suspend one job undo each other",

@@ -10,7 +10,15 @@ import pytest
 
 from spotproof.controller import preflight as package
 from spotproof.controller.cache import MANAGED
-from spotproof.controller.preflight import CHECKS, RULES, Finding, invalid_policy, preflight, unknown_policy
+from spotproof.controller.preflight import (
+    CHECKS,
+    RULES,
+    Finding,
+    invalid_policy,
+    no_workspace,
+    preflight,
+    unknown_policy,
+)
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 from tests.unit.controller.preflight.samples import (
     CLUSTER,
@@ -282,6 +290,12 @@ def test_an_unknown_policy_is_named_with_the_one_that_was_meant(name: str, remed
 def test_a_policy_that_cannot_be_carried_out_is_named_with_its_problem() -> None:
     refused = invalid_policy("standard", "spec.tiers.0.pool: Field required")
     assert 'is "standard", a FallbackPolicy that cannot be carried out: spec.tiers.0.pool' in refused.message
+
+
+def test_a_job_outside_the_workspaces_is_refused_before_it_is_suspended_and_never_rebuilt() -> None:
+    refused = no_workspace("default")
+    assert (refused.field, refused.refuses) == ("metadata.namespace", True)
+    assert 'is "default", and that namespace is no workspace' in refused.message
 
 
 def test_every_check_is_made_by_some_rule() -> None:

@@ -1,0 +1,81 @@
+"""One look at a job, and what its outcome makes of the queue."""
+
+from collections.abc import Callable
+
+import pytest
+
+from spotproof.controller.cache import Key
+from spotproof.controller.metrics import Outcome, Unobserved
+from spotproof.controller.work_queue import WorkQueue
+from spotproof.controller.workers import Workers, step
+from spotproof.kube.client import Refused, Unreachable
+
+A = Key("JobSet", "team", "a")
+
+
+class Reconciler:
+    """Does what the test says."""
+
+    def __init__(self, look: Callable[[], float | None]) -> None:
+        self.look = look
+        self.seen: list[Key] = []
+
+    def reconcile(self, key: Key) -> float | None:
+        self.seen.append(key)
+        return self.look()
+
+
+def raises(error: Exception) -> Callable[[], float | None]:
+    def look() -> float | None:
+        raise error
+
+    return look
+
+
+def queued() -> WorkQueue[Key]:
+    queue: WorkQueue[Key] = WorkQueue(clock=lambda: 1000.0, jitter=lambda: 1.0)
+    queue.add(A)
+    assert queue.take() == A
+    return queue
+
+
+def look(queue: WorkQueue[Key], what: Callable[[], float | None]) -> Outcome:
+    return step(queue, Reconciler(what), A, observer=Unobserved(), seconds=lambda: 0.0)
+
+
+def test_a_look_that_ends_well_is_repeated_when_it_says() -> None:
+    queue = queued()
+    assert look(queue, lambda: 1060.0) == "done"
+    assert queue.next_at() == 1060
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "again"),
+    [
+        (Refused(409, "conflict"), "refused", 1000.25),
+        (Refused(429, "slow down", "", 7), "refused", 1007),
+        (Unreachable("no route"), "unreachable", 1000.25),
+        (KeyError("a fault of ours"), "error", 1000.25),
+    ],
+)
+def test_a_look_that_fails_is_repeated_by_the_queue(error: Exception, outcome: Outcome, again: float) -> None:
+    queue = queued()
+    assert look(queue, raises(error)) == outcome
+    assert queue.next_at() == again
+
+
+def test_workers_finish_what_is_at_hand_and_take_nothing_more() -> None:
+    queue: WorkQueue[Key] = WorkQueue(clock=lambda: 1000.0, jitter=lambda: 1.0)
+    reconciler = Reconciler(lambda: None)
+
+    def last() -> None:
+        queue.add(Key("JobSet", "team", "b"))
+        queue.stop()
+
+    reconciler.look = last
+    workers = Workers(2, queue, reconciler, observer=Unobserved(), seconds=lambda: 0.0)
+    queue.add(A)
+    workers.start()
+    assert workers.stop(10)
+    assert not workers.alive()
+    assert reconciler.seen in ([A], [])
