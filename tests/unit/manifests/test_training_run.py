@@ -36,7 +36,11 @@ def test_the_crd_is_as_reviewed(golden: Callable[[str, object], None]) -> None:
 @pytest.mark.parametrize("path", NODES)
 def test_every_node_is_structural_and_bounded(path: str) -> None:
     node = NODES[path]
-    bounds = {"string": {"maxLength", "enum", "format"}, "array": {"maxItems"}, "object": {"properties", "maxProperties"}}
+    bounds = {
+        "string": {"maxLength", "enum", "format"},
+        "array": {"maxItems"},
+        "object": {"properties", "maxProperties"},
+    }
     below_the_top = path not in {"", ".apiVersion", ".kind", ".metadata"}
 
     assert set(node) <= KEYWORDS
