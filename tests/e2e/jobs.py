@@ -75,11 +75,11 @@ def saves_and_leaves(jobset: dict[str, Any]) -> dict[str, Any]:
     return jobset
 
 
-def with_controller() -> Environment:
-    """The stack as it will be with the fallback controller, a mode that settings do not take yet."""
-    operators = environment().operators
-    fallback = operators.fallback.model_copy(update={"mode": "install"})
-    return environment().model_copy(update={"operators": operators.model_copy(update={"fallback": fallback})})
+def with_controller(env: Environment | None = None) -> Environment:
+    """The stack, or another one, as it is with the fallback controller."""
+    env = env or environment()
+    fallback = env.operators.fallback.model_copy(update={"mode": "install"})
+    return env.model_copy(update={"operators": env.operators.model_copy(update={"fallback": fallback})})
 
 
 def static_node(name: str, pool: str) -> dict[str, Any]:

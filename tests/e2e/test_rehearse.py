@@ -68,7 +68,8 @@ def test_a_job_is_reclaimed_comes_back_and_waits_in_a_dry_market(
 ) -> None:
     file = ROOT / "examples" / "experiments" / f"{experiment}.yaml"
     job = ["--experiment", str(file)] if experiment else []
-    rehearsal = start("--stack", "aws-dev", *job, "--output", "t.json", "t.html", "--keep-logs", "logs")
+    output = ["--output", "t.json", "t.html", "--keep-logs", "logs"]
+    rehearsal = start("--stack", "aws-dev", *job, "--without-controller", *output)
     printed, _ = rehearsal.communicate(timeout=SECONDS)
 
     assert rehearsal.returncode == 0, printed
@@ -87,6 +88,26 @@ def test_a_job_is_reclaimed_comes_back_and_waits_in_a_dry_market(
         moment["text"] for moment in found["moments"]
     ]
     assert (tmp_path / "t.html").read_text().startswith("<!DOCTYPE html>")
+    assert left_behind(temporary) == []
+
+
+@pytest.mark.parametrize("experiment", [None, "kuberay"], ids=["jobset", "kuberay"])
+def test_the_controller_takes_the_job_to_on_demand_and_brings_it_back(
+    start: Start, temporary: Path, tmp_path: Path, experiment: str | None
+) -> None:
+    file = ROOT / "examples" / "experiments" / f"{experiment}.yaml"
+    job = ["--experiment", str(file)] if experiment else []
+    rehearsal = start("--stack", "aws-dev", *job, "--output", "t.json")
+    printed, _ = rehearsal.communicate(timeout=SECONDS)
+
+    assert rehearsal.returncode == 0, printed
+    found = document(tmp_path / "t.json")
+    decided = [moment["text"].rpartition(": ")[2] for moment in found["moments"] if moment["kind"] == "decided"]
+    assert (found["unfinished"], found["holes"], found["rule"]) == (None, [], None)
+    assert decided[0] == "it takes it from t4-spot to t4"
+    assert decided[-1] == "it takes it from t4 to t4-spot"
+    assert [mark["did"] for mark in found["marks"]][-1] == "open the spot market"
+    assert found["figures"]["waitingSince"] is None
     assert left_behind(temporary) == []
 
 

@@ -251,6 +251,10 @@ def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> floa
             if found is None:
                 break
             case, live = found, True
+            if why := standing.frozen(case):
+                # the label is newer than the cache: every write below holds only for the job as it was read here
+                case.written(standing.freeze(case, status, *why))
+                return None
         here = Moving(case, policy, move)
         step = advance(here)
         if step.ended is not None and not live:

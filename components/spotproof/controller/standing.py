@@ -87,7 +87,8 @@ def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPo
     move = status.move
     wanted: list[tuple[str | None, Mapping[str, str], Capacity | None]]
     wanted = [(status.tier, status.selector, status.capacity)]
-    wanted += [] if move is None else [(move.to, move.selector, move.capacity)]
+    if move is not None:
+        wanted.append((move.to, move.selector, move.capacity))
     for pool, selector, capacity in wanted:
         if pool is not None and selector and all(each.pool != pool for each in policy.tiers):
             policy = policy.model_copy(update={"tiers": (*policy.tiers, _ghost(policy, pool, selector, capacity))})

@@ -111,7 +111,7 @@ def scene(  # noqa: PLR0913  # what a rehearsal is made of
             *(each for one in _workspaces(env, home) for each in workspace(one, controller=controller)),
             *_claim(store, home.namespace),
         ),
-        job=render(Job(case, home, store)),
+        job=render(Job(_managed(case) if controller else case, home, store)),
         starts_on=starts_on,
         policy=next((policy for each in written if (policy := fallback_policy.read_policy(each)).name == named), None),
         is_managed=controller,
@@ -127,6 +127,14 @@ def policies(env: Environment, prices: Prices) -> Iterator[Manifest]:
             policy, pools=pools, scheduling=where, price=lambda pool: prices.pool(env.provider, pool)
         )
         yield fallback_policy.fallback_policy(policy, tiers=tiers)
+
+
+def _managed(case: Case) -> Case:
+    """The job as it is rendered where a controller counts for it, which the stack may not have."""
+    operators = case.env.operators
+    fallback = operators.fallback.model_copy(update={"mode": "install"})
+    env = case.env.model_copy(update={"operators": operators.model_copy(update={"fallback": fallback})})
+    return replace(case, env=env)
 
 
 def _in_seconds(written: Manifest) -> Manifest:

@@ -1,9 +1,11 @@
 """One test's workspace under the controller: its policies, its nodes, what its TrainingRuns say, and the judge."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
 from spotproof.kube.client import Refused
+from spotproof.kube.waiting import NotSeen
 from spotproof.manifests import controller_rights
 from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.history import node_of, phase
@@ -17,6 +19,7 @@ from tests.e2e.stage import NOT_FOUND, Object, Stage
 
 RUN: Final = "TrainingRun"
 SECONDS: Final = 90.0
+LAG_SECONDS: Final = 5.0
 NOTICE: Final = {"key": "aws-node-termination-handler/spot-itn", "value": "1", "effect": "NoSchedule"}
 """What a cloud's handler puts on a node that is about to be taken; no pod of a test tolerates it."""
 TAKEN: Final = {"key": "example.org/taken", "value": "1", "effect": "NoExecute"}
@@ -110,7 +113,8 @@ class Controlled(Stage):
 
     def has_one_writer(self) -> None:
         """At no moment did pods of two attempts of one job run at once."""
-        assert judge.overlaps(self.recorder.raw()) == ()
+        found = judge.overlaps(self.recorder.raw())
+        assert found == (), f"pods of two attempts ran at once: {found}"
 
     def has_lived(self, job: str, *tiers: str, evictions: int, errors: int = 0) -> None:
         """What is recorded: the tiers on which the gang was whole, in order, and what was counted, one by one.
@@ -121,11 +125,16 @@ class Controlled(Stage):
             evictions: How many the test has caused.
             errors: How many the test has caused.
         """
+        with contextlib.suppress(NotSeen):  # what the API server says now is delivered a moment later
+            self.kube.wait(
+                lambda: judge.tiers(self.recorder.raw(), job) == list(tiers), "the recording to be there", LAG_SECONDS
+            )
         recording = self.recorder.raw()
-        assert judge.tiers(recording, job) == list(tiers)
-        assert judge.miscounts(recording, job) == []
-        last = judge.said(recording, job)[-1]
-        assert (last.evictions, last.errors) == (evictions, errors)
+        stretches, told = judge.stretches(recording, job), judge.said(recording, job)
+        assert judge.tiers(recording, job) == list(tiers), f"{stretches}, where {tiers} were meant"
+        assert judge.miscounts(recording, job) == [], f"miscounted: {told}"
+        counted = told[-1].evictions, told[-1].errors
+        assert counted == (evictions, errors), f"evictions and errors are {counted}: {told}"
 
 
 def nodes_of(pods: Sequence[Object]) -> list[str]:

@@ -8,14 +8,14 @@ from spotproof.rehearsal.control_plane import Parts
 from spotproof.rehearsal.history import waits
 from spotproof.vocabulary import ON_DEMAND, SPOT
 from tests.e2e.controller.gangs import GANGS, JOBSET, Gang
-from tests.e2e.controller.policies import LONG, NEXT_SPOT_POOL, SHORT, on_demand, spot
+from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
 from tests.e2e.controller.scenery import closed_by_limits, running, submitted
 from tests.e2e.controller.stage import Controlled, claimed, nodes_of
 from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL, environment, pools
 
 PARTS = Parts.ALL
 INSTANCE_TYPES = pools().instance_types
-PATIENT: Final = "6s"
+PATIENT: Final = "12s"
 """Longer than Karpenter takes for a node here, on a busy machine, while one can be had."""
 
 both = pytest.mark.parametrize("gang", GANGS, ids=str)
@@ -62,7 +62,7 @@ def test_a_tier_of_the_same_price_is_asked_and_taken_before_on_demand(here: Cont
 def test_while_on_demand_is_dry_too_spot_is_asked_and_taken_when_it_comes_back(here: Controlled) -> None:
     here.close_market(capacity_type=SPOT)
     here.close_market(capacity_type=ON_DEMAND)
-    submitted(here, JOBSET, spot(pending_timeout=SHORT), on_demand(LONG), probe={"every": "5s"})
+    submitted(here, JOBSET, spot(pending_timeout=PATIENT), on_demand(PATIENT), probe={"every": "5s"})
     here.says(JOBSET.name, tier=ON_DEMAND_POOL, phase="Waiting")
     here.wait(lambda: any(waits(pod) for pod in JOBSET.moving(here)), "the gang to wait for on-demand")
     here.plane.market.open(capacity_type=SPOT)

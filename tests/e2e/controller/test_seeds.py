@@ -18,7 +18,7 @@ from spotproof.settings.experiment.load import load_experiment
 from spotproof.vocabulary import SPOT
 from tests.e2e.controller.policies import resolved
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
-from tests.e2e.jobs import STATIC
+from tests.e2e.jobs import STATIC, with_controller
 from tests.e2e.nodes import real
 from tests.e2e.stage import Object
 from tests.portability.documents import DOCUMENTS, OPERATORS, Document, experiment
@@ -58,7 +58,7 @@ def standard(here: Controlled) -> Controlled:
 
 def seed(document: Document, operator: str, namespace: str) -> Object:
     """The document's job as `spotproof render` makes it."""
-    env = stack(STACK).env
+    env = with_controller(stack(STACK).env)
     choice: dict[str, Any] = {"extraSelectors": document.selectors, "extraTolerations": list(document.tolerations)}
     raw = experiment(operator, gpus=1, choice=choice)
     raw["spec"]["fallbackPolicy"] = POLICY
