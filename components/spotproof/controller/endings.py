@@ -14,7 +14,9 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     """The job is on its tier, as far as the controller can do anything for it; its gang is still to be placed."""
     case, move = here.case, here.move
     status = deciding.moved(status, policy_of(here.policy), case.job, move, case.second)
-    status = status.model_copy(update={"selector": move.selector, "capacity": move.capacity})
+    # taken before the resume; an attempt that ended by itself is counted as it ends here
+    counted = status.counted if move.step == "Resuming" else case.kind.baseline(case.job)
+    status = status.model_copy(update={"selector": move.selector, "capacity": move.capacity, "counted": counted})
     status = status.model_copy(
         update={
             "attempt": status.attempt + 1,

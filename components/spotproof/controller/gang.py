@@ -93,7 +93,9 @@ def gang(kind: JobKind, job: Object, pods: Iterable[Object], gone: Iterable[Obje
         gone: Pods that left and are not accounted for.
         tier: The tier it is on; None where the policy has it no more.
     """
-    attempt, born = kind.state(job).attempt, job["metadata"]["creationTimestamp"]
+    state, born = kind.state(job), job["metadata"]["creationTimestamp"]
+    # what is about to be made again is over, though its pods may still look whole
+    attempt = None if state.retrying else state.attempt
     # a job that was deleted and made again has the pods of its namesake for a while
     here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born)
     newest = tuple(pod for pod in here if kind.attempt_of(pod) == attempt)
