@@ -8,7 +8,7 @@ operator's counters as far as they have been accounted for beside it.
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from spotproof.controller.causes import Evidence, settled, strongest
+from spotproof.controller.causes import RANK, Evidence, settled, strongest
 from spotproof.controller.gang import Gang
 from spotproof.controller.jobs.contract import JobState
 from spotproof.fallback.record import (
@@ -23,6 +23,7 @@ from spotproof.fallback.record import (
 )
 from spotproof.fallback.run import Instant
 
+UNSEEN: Final = "nothing was seen of it but the operator's count"
 CHARGED: Final = ("eviction", "error")
 
 
@@ -60,7 +61,7 @@ def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     if status.interruption is not None and status.interruption.over is None:
         status = _settle(_with_evidence(status, facts), facts)
         if facts.gang.is_whole:
-            status = _end(status, facts)
+            status = _settle(_end(status, facts), facts)
     elif facts.gang.is_whole and status.counted.whole_since is None:
         status = status.model_copy(update={"counted": _counted(facts)})
     return status
@@ -96,31 +97,17 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
 
 
 def _with_evidence(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
-    """The cause as everything seen so far has it; what was seen before is not forgotten."""
+    """The interruption with everything seen so far; what was seen before is not forgotten."""
     interruption = status.interruption
     assert interruption is not None  # noqa: S101 - for the type checker
     found = [loss.evidence for loss in facts.losses]
-    nodes = {*interruption.nodes, *(each.node for each in found if each.node)}
-    if gone := next(iter(facts.fates), None):
-        found.append(Evidence("eviction", gone))
+    nodes = sorted({*interruption.nodes, *(each.node for each in found if each.node)})
+    finding, said = interruption.finding, interruption.evidence
     best = strongest(found)
-    by_counter = _by_counter(interruption, facts, seen=bool(found or interruption.evidence))
-    waited = facts.now - interruption.since
-    said = interruption.evidence
-    cause = interruption.cause
-    if best is not None:
-        new = settled(best.finding, waited, by_counter=by_counter)
-        if _weight(new) > _weight(cause) or (not said and new == cause):
-            cause, said = new, best.seen
-    elif not said and cause == "undecided":
-        cause = settled("unexplained", waited, by_counter=by_counter)
-        said = "nothing was seen of it but the operator's count" if cause != "undecided" else ""
-    changed = interruption.model_copy(update={"evidence": said[:1024], "nodes": tuple(sorted(nodes))[:64]})
-    return _charge(status.model_copy(update={"interruption": changed}), cause)
-
-
-def _weight(cause: Cause) -> int:
-    return ("undecided", "error", "voluntary", "eviction").index(cause)
+    if best is not None and (not said or RANK[best.finding] > RANK[finding]):
+        finding, said = best.finding, best.seen
+    update = {"finding": finding, "evidence": said[:1024], "nodes": tuple(nodes[:64])}
+    return status.model_copy(update={"interruption": interruption.model_copy(update=update)})
 
 
 def _by_counter(interruption: Interruption, facts: Facts, *, seen: bool) -> Cause:
@@ -136,27 +123,22 @@ def _by_counter(interruption: Interruption, facts: Facts, *, seen: bool) -> Caus
 
 
 def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
-    """Decide what has waited for its evidence long enough, or has got it."""
+    """Decide what has its evidence, or has waited for it long enough."""
     interruption = status.interruption
     if interruption is None:
         return status
-    cause = interruption.cause
-    if cause != "eviction" and facts.fates:
-        cause = "eviction"
-        interruption = interruption.model_copy(update={"evidence": facts.fates[0][:1024]})
-        status = status.model_copy(update={"interruption": interruption})
-    elif cause == "undecided" and interruption.evidence:
-        disrupted = "DisruptionTarget" in interruption.evidence or interruption.nodes
-        cause = settled(
-            "undecided" if disrupted else "unexplained", facts.now - interruption.since, by_counter="voluntary"
-        )
-    elif cause == "undecided" and interruption.over is not None:
-        by_counter = _by_counter(interruption, facts, seen=False)
-        cause = settled("unexplained", facts.now - interruption.since, by_counter=by_counter)
-    status = _charge(status, cause)
-    if interruption.over is not None and cause != "undecided":
-        return _close(status)
-    return status
+    if facts.fates and interruption.finding != "eviction":
+        proven = {"finding": "eviction", "evidence": facts.fates[0][:1024]}
+        interruption = interruption.model_copy(update=proven)
+    by_counter = _by_counter(interruption, facts, seen=bool(interruption.evidence))
+    cause = settled(interruption.finding, facts.now - interruption.since, by_counter=by_counter)
+    if cause == "undecided" and interruption.over is not None and interruption.finding == "unexplained":
+        # whole again, and the operator has said what it holds it for
+        cause = "error" if by_counter == "error" else cause
+    if cause != "undecided" and not interruption.evidence:
+        interruption = interruption.model_copy(update={"evidence": UNSEEN})
+    status = _charge(status.model_copy(update={"interruption": interruption}), cause)
+    return _close(status) if interruption.over is not None and cause != "undecided" else status
 
 
 def _later_errors(interruption: Interruption, facts: Facts) -> int:
@@ -185,6 +167,7 @@ def _again(status: TrainingRunStatus, facts: Facts, errors: int) -> TrainingRunS
     ended = int(attempt) + 1 if attempt.isdigit() and later else facts.state.restarts
     counted = facts.state.restarts >= ended
     fresh = Interruption(
+        finding="error",
         attempt=attempt,
         pool=facts.pool,
         restarts=max(ended, facts.state.restarts),
@@ -225,7 +208,7 @@ def _end(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     interruption = status.interruption
     assert interruption is not None  # noqa: S101 - for the type checker
     took = max(facts.now - interruption.since, 0)
-    ended = status.model_copy(
+    return status.model_copy(
         update={
             "counted": _counted(facts),
             "attempt": status.attempt + 1,
@@ -233,7 +216,6 @@ def _end(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
             "interruption": interruption.model_copy(update={"over": facts.now}),
         }
     )
-    return _close(ended) if interruption.cause != "undecided" else ended
 
 
 def _close(status: TrainingRunStatus) -> TrainingRunStatus:

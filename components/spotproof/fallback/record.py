@@ -120,6 +120,9 @@ class Interruption(Settings):
     errors: Number = Field(description="The operator's errors once it has, at most.")
     since: Time = Field(description="When the first pod was lost.")
     cause: Cause = Field(description="What it is taken for, so far.")
+    finding: Literal["eviction", "voluntary", "undecided", "error", "killed", "unexplained"] = Field(
+        default="unexplained", description="The strongest sign so far."
+    )
     evidence: Text = Field(description="What was seen.")
     nodes: Annotated[ListOf[Word], Field(max_length=64)] = Field(
         default=(), description="Spot nodes whose pods were lost: if one of them goes, it was an eviction."
