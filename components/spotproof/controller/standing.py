@@ -145,7 +145,7 @@ def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
     if status.phase in HELD:
         # whoever had it may have moved it
         update = {"phase": "Pending", "waiting_since": None, "since": None, "counted": case.kind.baseline(case.job)}
-        status = status.model_copy(update={**update, "tier": _first(case, policy)})
+        status = status.model_copy(update={**update, "tier": _first(case, remembering(policy, status))})
     if status.tier is None:
         status = status.model_copy(update={"tier": _first(case, policy), "attempt": 1})
     status = on_tier(status, policy)

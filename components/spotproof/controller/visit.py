@@ -128,12 +128,16 @@ def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> l
 def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
     if here.memory.is_new:
         here.memory.is_new = False
-        if (whole := status.counted.whole_since) is not None:
-            old = {
-                pod["metadata"]["uid"] for pod in here.gang.lost if (at := _lost_at(pod)) is not None and at <= whole
-            }
-            here.memory.accounted |= old
+        here.memory.accounted |= {pod["metadata"]["uid"] for pod in here.gang.lost if _is_old(here, status, pod)}
     return [pod for pod in here.gang.lost if pod["metadata"]["uid"] not in here.memory.accounted]
+
+
+def _is_old(here: Visit, status: TrainingRunStatus, pod: Object) -> bool:
+    """Whether a pod was lost before the record began, as those of a namesake, or before what it accounts for."""
+    if not here.run.get("status"):
+        return True
+    whole, lost = status.counted.whole_since, _lost_at(pod)
+    return whole is not None and lost is not None and lost <= whole
 
 
 def _lost_at(pod: Object) -> Instant | None:

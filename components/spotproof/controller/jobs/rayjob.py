@@ -1,5 +1,6 @@
 """RayJobs: any change of the spec is taken up by the next Ray cluster, which has another name."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -59,12 +60,19 @@ class RayJobKind:
         return sum(each.pods for each in templates(job) if each.role != SUBMITTER)
 
     def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:
-        """Pods of the old cluster, which is `Suspended` before they are gone, and of the submitter."""
+        """Pods of the old cluster, which is `Suspended` before they are gone, of those before it, and submitters."""
         meta = job["metadata"]
-        found = api.list(*POD, meta["namespace"], labels=f"{SUBMITTER_LABEL}={meta['name']}")
-        for cluster in {move.cluster, self.state(job).attempt} - {None, ""}:
-            found = [*found, *api.list(*POD, meta["namespace"], labels=f"{RAY_CLUSTER_NAME}={cluster}")]
-        return [pod for pod in found if not has_ended(pod)]
+        name, namespace = meta["name"], meta["namespace"]
+        submitters = api.list(*POD, namespace, labels=f"{SUBMITTER_LABEL}={name}")
+        known = {move.cluster, self.state(job).attempt}
+        # a cluster is gone before a pod on a node that vanished is: then its name alone says whose it was
+        own = re.compile(rf"{re.escape(name)}-[a-z0-9]{{5}}")
+        rays = [
+            pod
+            for pod in api.list(*POD, namespace, labels=RAY_CLUSTER_NAME)
+            if (cluster := self.attempt_of(pod)) in known or own.fullmatch(cluster)
+        ]
+        return [pod for pod in (*submitters, *rays) if not has_ended(pod)]
 
     def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
         """KubeRay says so once the cluster's object is gone."""
