@@ -49,6 +49,11 @@ class Gang:
         return bool(ready) and ready + len(self.finished) >= self.size
 
     @property
+    def made_until(self) -> Instant:
+        """When the newest of its pods was made, by the API server's clock."""
+        return max((parse_instant(pod["metadata"]["creationTimestamp"]) for pod in self.pods), default=0)
+
+    @property
     def is_missing_pods(self) -> bool:
         """Whether fewer pods are there, or have done their work, than the gang has."""
         return len(self.alive) + len(self.finished) < self.size

@@ -199,8 +199,12 @@ def _counters_taken(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatu
 
 
 def _counted(facts: Facts) -> Counted:
-    state = facts.state
-    return Counted(attempt=state.attempt, restarts=state.restarts, errors=state.errors, whole_since=facts.now)
+    """The operator's counters as they are, of a gang that is whole; no pod of it may look younger than that.
+
+    A pod is as old as the API server says, whose clock may be ahead of ours.
+    """
+    state, whole = facts.state, max(facts.now, facts.gang.made_until)
+    return Counted(attempt=state.attempt, restarts=state.restarts, errors=state.errors, whole_since=whole)
 
 
 def _end(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:

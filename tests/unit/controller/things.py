@@ -44,6 +44,7 @@ def pod(  # noqa: PLR0913
         "namespace": "team",
         "uid": f"uid-{name}",
         "resourceVersion": "1",
+        "creationTimestamp": at(-600),
         "labels": {"jobset.sigs.k8s.io/restart-attempt": attempt},
     }
     ended = [] if exit_code is None else [{"name": "train", "exitCode": exit_code, "reason": why, "finishedAt": at()}]
