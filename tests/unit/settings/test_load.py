@@ -317,7 +317,7 @@ def valid(draw: st.DrawFn) -> dict[str, Any]:
         pools.append({"name": f"p{index}", "capacity": "on-demand"} | same)
         first = {
             "pool": f"p{index}-spot",
-            "maxFailures": draw(st.integers(-1, 10_000)),
+            "maxFailures": draw(st.integers(-1, 1_000)),
             "pendingTimeout": draw(minutes),
         }
         deadline = draw(st.sampled_from(["off", "guard", "pace", {"mode": "guard", "margin": "1h"}]))
