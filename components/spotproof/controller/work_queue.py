@@ -16,6 +16,8 @@ LONGEST_WAIT_SECONDS: Final = 5.0
 """A worker looks at the clock at least so often: a wall clock that is set forward makes jobs due that nobody wakes."""
 MOST_RETRY_AFTER_SECONDS: Final = 300.0
 """Of a server that asks for more; the API server itself says 1 to 30."""
+MOST_HASTY: Final = 3
+"""Failures in a row after which news waits for the backoff too: a conflict is over by then."""
 STALE: Final = 64
 """Entries of the heap that may be outdated before it is made anew, beside as many as there are valid ones."""
 
@@ -54,7 +56,8 @@ class WorkQueue(Generic[K]):
 
     A key is with one worker at a time: what is added while it is at work is ready again when it is done. Of several
     instants to look again the earliest counts, and taking the key settles them all. A failed key comes again by its
-    backoff, or at once where news comes, except before the instant that a server named by Retry-After.
+    backoff, or at once where news comes; not before the instant that a server named by Retry-After, and not before its
+    backoff once it has failed several times in a row: news of a busy job came 50 times a second.
 
     Args:
         clock: Seconds; every instant given to the queue is of this clock.
@@ -138,10 +141,12 @@ class WorkQueue(Generic[K]):
         with self._changed:
             self._failures[key] = self._failures.get(key, 0) + 1
             seconds = self._backoff.seconds(self._failures[key], self._jitter())
+            held = seconds if self._failures[key] > MOST_HASTY else 0.0
             if retry_after_seconds is not None:
-                wanted = min(retry_after_seconds, MOST_RETRY_AFTER_SECONDS)
-                seconds = max(seconds, wanted)
-                self._not_before[key] = self._clock() + wanted
+                held = max(held, min(retry_after_seconds, MOST_RETRY_AFTER_SECONDS))
+            if held:
+                seconds = max(seconds, held)
+                self._not_before[key] = self._clock() + held
                 self._again.pop(key, None)
             self._later(key, self._clock() + seconds)
             self._leave(key)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotproof.controller.work_queue import MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
+from spotproof.controller.work_queue import MOST_HASTY, MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
 
 K = TypeVar("K", bound=Hashable)
 
@@ -128,6 +128,20 @@ def test_news_ends_the_wait_of_a_failed_key(queue: WorkQueue[str]) -> None:
     assert queue.take() is None
     queue.add("a")
     assert queue.take() == "a"
+
+
+def test_news_of_a_key_that_fails_again_and_again_waits_with_it(queue: WorkQueue[str], clock: Clock) -> None:
+    for _ in range(MOST_HASTY):
+        queue.add("a")
+        queue.take()
+        queue.failed("a")
+    queue.add("a")
+    assert queue.take() == "a"
+    again = queue.failed("a")
+    queue.add("a")
+    assert queue.take() is None
+    clock.now += again.seconds
+    assert taken(queue) == ["a"]
 
 
 def test_what_the_server_asks_for_holds_for_news_too(queue: WorkQueue[str], clock: Clock) -> None:
