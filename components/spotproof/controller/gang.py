@@ -1,11 +1,11 @@
 """A job's pods as one gang: whole, being placed, waiting, and what of it is lost."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Object
-from spotproof.controller.pods import condition, has_ended, is_disrupted, is_leaving, is_ready, node_of, waits
+from spotproof.controller.pods import condition, has_ended, is_disrupted, is_leaving, is_ready, is_true, node_of, waits
 from spotproof.fallback.record import parse_instant
 from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import Instant
@@ -85,10 +85,22 @@ def _is_lost(pod: Object) -> bool:
 
 
 def _has_finished(pod: Object) -> bool:
-    return pod["status"].get("phase") == "Succeeded" and not is_disrupted(pod) and not is_leaving(pod)
+    return _has_done_its_work(pod) and not is_leaving(pod)
 
 
-def gang(kind: JobKind, job: Object, pods: Iterable[Object], gone: Iterable[Object], tier: ResolvedTier | None) -> Gang:
+def _has_done_its_work(pod: Object) -> bool:
+    return pod["status"].get("phase") == "Succeeded" and not is_disrupted(pod)
+
+
+def gang(  # noqa: PLR0913, PLR0917 - what a gang is made of
+    kind: JobKind,
+    job: Object,
+    pods: Iterable[Object],
+    gone: Iterable[Object],
+    tier: ResolvedTier | None,
+    *,
+    children: Iterable[Object] = (),
+) -> Gang:
     """A job's gang.
 
     Args:
@@ -97,18 +109,24 @@ def gang(kind: JobKind, job: Object, pods: Iterable[Object], gone: Iterable[Obje
         pods: Its pods as they are.
         gone: Pods that left and are not accounted for.
         tier: The tier it is on; None where the policy has it no more.
+        children: Its child Jobs; one that is complete has done its part, whether its pods are still there or not.
     """
     state, born = kind.state(job), job["metadata"]["creationTimestamp"]
+    complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
     # what is about to be made again is over, though its pods may still look whole
     attempt = None if state.retrying else state.attempt
     # a job that was deleted and made again has the pods of its namesake for a while
-    here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born)
+    here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born and not _is_of(pod, complete))
     newest = tuple(pod for pod in here if kind.attempt_of(pod) == attempt)
     return Gang(
-        size=kind.size(job),
+        size=kind.size(job) - sum(int(each["spec"].get("completions", 1)) for each in complete.values()),
         pods=newest,
         finished=() if kind.replaces_alone else tuple(filter(_has_finished, newest)),
         older=tuple(pod for pod in here if kind.attempt_of(pod) != attempt),
-        gone=tuple(pod for pod in gone if pod["metadata"]["creationTimestamp"] >= born),
+        gone=tuple(pod for pod in gone if pod["metadata"]["creationTimestamp"] >= born and not _has_done_its_work(pod)),
         waiting=tuple(pod for pod in here if waits(pod) and (tier is None or is_on(pod, tier))),
     )
+
+
+def _is_of(pod: Object, jobs: Container[str]) -> bool:
+    return any(owner["uid"] in jobs for owner in pod["metadata"].get("ownerReferences", []))

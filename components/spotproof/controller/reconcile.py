@@ -208,7 +208,8 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     tiers = {each.pool: each for each in standing.remembering(policy, status).tiers}
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
-    found = gang(case.kind, case.job, pods, gone, tiers.get(status.tier or ""))
+    children = case.cache.jobs(case.key)
+    found = gang(case.kind, case.job, pods, gone, tiers.get(status.tier or ""), children=children)
     return Visit(**fields, gang=found, policy=policy, tiers=tiers)
 
 

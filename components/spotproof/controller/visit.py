@@ -169,7 +169,8 @@ def _is_short_of_done_pods(here: Visit) -> bool:
     An evicted pod that ended with 0 is gone a moment later, and a process that has just started never saw it: the
     counter of its Job is what stays to be seen.
     """
-    return here.gang.is_missing_pods and any(each["status"].get("succeeded") for each in here.cache.jobs(here.key))
+    under_way = (each for each in here.cache.jobs(here.key) if not is_true(each, "Complete"))
+    return here.gang.is_missing_pods and any(each["status"].get("succeeded") for each in under_way)
 
 
 def _answered(here: Visit, status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:

@@ -1,0 +1,83 @@
+"""When a gang is whole, what of it is missing, and what it has lost."""
+
+from typing import Any
+
+from spotproof.controller.gang import Gang, gang
+from spotproof.controller.jobs.jobset import JobSetKind
+from spotproof.controller.kinds import Object
+from tests.unit.controller.things import at, pod
+
+ROLES = {"launcher": 1, "worker": 2}
+
+
+def jobset(restarts: int = 0) -> Object:
+    """A JobSet of a launcher and two workers."""
+    roles = [
+        {"name": name, "replicas": 1, "template": {"spec": {"parallelism": pods, "template": {"spec": {}}}}}
+        for name, pods in ROLES.items()
+    ]
+    return {
+        "kind": "JobSet",
+        "metadata": {"name": "train", "creationTimestamp": at(-900)},
+        "spec": {"replicatedJobs": roles},
+        "status": {"restarts": restarts},
+    }
+
+
+def child(role: str, *, complete: bool) -> Object:
+    """A child Job of it."""
+    conditions = [{"type": "Complete", "status": "True"}] if complete else []
+    return {
+        "metadata": {"uid": f"job-{role}"},
+        "spec": {"completions": ROLES[role]},
+        "status": {"conditions": conditions},
+    }
+
+
+def of(role: str, name: str, **more: Any) -> Object:
+    """A pod of a role."""
+    made = pod(name, **more)
+    made["metadata"]["ownerReferences"] = [{"kind": "Job", "name": role, "uid": f"job-{role}"}]
+    return made
+
+
+WORKERS = (of("worker", "w-0"), of("worker", "w-1"))
+DONE = of("launcher", "l-0", phase="Succeeded", exit_code=0)
+
+
+def seen(*pods: Object, gone: tuple[Object, ...] = (), launcher_done: bool = False) -> Gang:
+    children = [child("launcher", complete=launcher_done), child("worker", complete=False)]
+    return gang(JobSetKind(), jobset(), pods, gone, None, children=children)
+
+
+def test_a_gang_is_whole_with_every_pod_ready() -> None:
+    assert seen(of("launcher", "l-0"), *WORKERS).is_whole
+    assert not seen(*WORKERS).is_whole
+    assert seen(*WORKERS).is_missing_pods
+
+
+def test_a_pod_that_has_done_its_work_counts_as_there_and_is_no_loss() -> None:
+    found = seen(DONE, *WORKERS)
+
+    assert (found.is_whole, found.is_missing_pods, found.lost) == (True, False, ())
+
+
+def test_a_role_that_is_complete_is_missed_by_nobody_once_its_pods_are_gone_with_their_node() -> None:
+    found = seen(*WORKERS, gone=(DONE,), launcher_done=True)
+
+    assert (found.is_whole, found.is_missing_pods, found.lost) == (True, False, ())
+
+
+def test_a_pod_that_left_with_zero_after_its_eviction_is_lost() -> None:
+    evicted = of("launcher", "l-0", phase="Succeeded", disrupted="EvictionByEvictionAPI", exit_code=0)
+    found = seen(evicted, *WORKERS)
+
+    assert (found.is_whole, found.is_missing_pods, found.lost) == (False, True, (evicted,))
+
+
+def test_pods_of_a_namesake_that_was_deleted_are_not_the_jobs() -> None:
+    old = of("launcher", "l-0")
+    old["metadata"]["creationTimestamp"] = at(-1000)
+
+    assert seen(old, *WORKERS).is_missing_pods
+    assert seen(*WORKERS, gone=(old,)).lost == ()
