@@ -92,7 +92,7 @@ def _has_done_its_work(pod: Object) -> bool:
     return pod["status"].get("phase") == "Succeeded" and not is_disrupted(pod)
 
 
-def gang(  # noqa: PLR0913, PLR0917 - what a gang is made of
+def gang(  # noqa: PLR0913 - what a gang is made of
     kind: JobKind,
     job: Object,
     pods: Iterable[Object],

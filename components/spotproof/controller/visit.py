@@ -27,6 +27,8 @@ from spotproof.vocabulary import SPOT
 NO_CLAIM_SECONDS: Final = 30
 """After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
 SILENT_HANG: Final = "SilentHang"
+MADE_ANEW: Final = frozenset({"Moved", "Restarted", "Parked"})
+"""After which no pod is there that was there before."""
 HALF_PLACED: Final = "HalfPlaced"
 
 
@@ -133,8 +135,14 @@ def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
 
 
 def _is_old(here: Visit, status: TrainingRunStatus, pod: Object) -> bool:
-    """Whether a pod was lost before the record began, as those of a namesake, or before what it accounts for."""
+    """Whether a pod was lost before the record began, as those of a namesake, or before what it accounts for.
+
+    A process that waits for the lease sees pods go that the one before it accounts for.
+    """
     if not here.run.get("status"):
+        return True
+    made = parse_instant(pod["metadata"]["creationTimestamp"])
+    if any(made <= each.at for each in status.history if each.what in MADE_ANEW):
         return True
     whole, lost = status.counted.whole_since, _lost_at(pod)
     return whole is not None and lost is not None and lost <= whole
