@@ -24,6 +24,7 @@ from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import Outcome, Visit, visit
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
+from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.kube.client import Refused
@@ -210,7 +211,7 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
     children = case.cache.jobs(case.key)
     found = gang(case.kind, case.job, pods, gone, tiers.get(status.tier or ""), children=children)
-    return Visit(**fields, gang=found, policy=policy, tiers=tiers)
+    return Visit(**fields, gang=found, policy=policy, rule=policy_of(policy), tiers=tiers)
 
 
 def _ask(here: Visit, outcome: Outcome) -> None:

@@ -74,8 +74,12 @@ def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
     found = case.cache.policy(name)
     if found is None:
         return unknown_policy(name, [each["metadata"]["name"] for each in case.cache.all(POLICY)])
+    version = f"{found['metadata']['uid']}/{found['metadata']['resourceVersion']}"
+    if case.memory.policy is not None and case.memory.policy[0] == version:
+        return case.memory.policy[1]
     try:
-        return read_policy(found)
+        case.memory.policy = version, read_policy(found)
+        return case.memory.policy[1]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

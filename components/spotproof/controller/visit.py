@@ -16,7 +16,7 @@ from spotproof.controller.pods import condition, is_disrupted, is_leaving, is_tr
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
-from spotproof.fallback.policy import policy_of
+from spotproof.fallback.policy import Policy
 from spotproof.fallback.reasons import sentence
 from spotproof.fallback.record import Move, Past, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
@@ -34,10 +34,14 @@ HALF_PLACED: Final = "HalfPlaced"
 
 @dataclass(frozen=True)
 class Visit(Case):
-    """A case with its gang and its policy; `tiers` has the one it is on even where the policy has it no more."""
+    """A case with its gang and its policy, which is `rule` as the rule reads it.
+
+    `tiers` has the tier it is on even where the policy has it no more.
+    """
 
     gang: Gang
     policy: ResolvedPolicy
+    rule: Policy
     tiers: Mapping[str, ResolvedTier]
 
 
@@ -57,7 +61,7 @@ def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
     seen = _seen_before(here, status)
     status = concluding.counting(status, _counted(here, status), here.second)
     if status.interruption is not None and before.interruption is None:
-        saved = deciding.saved(status, policy_of(here.policy), here.job, seen, here.second)
+        saved = deciding.saved(status, here.rule, here.job, seen, here.second)
         done = saved.done_seconds if seen.progress is None else seen.progress
         status = concluding.progressing(saved, done, here.second)
     status = deciding.placed(status, here.gang, here.second)
@@ -222,7 +226,7 @@ def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
 
 
 def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, Instant]]) -> Outcome:
-    policy = policy_of(here.policy)
+    policy = here.rule
     ask: list[str] = []
     decision = None
     launching = _launching_until(here, status)
@@ -279,7 +283,7 @@ def _moving(
     here: Visit, status: TrainingRunStatus, decision: Decision, withdrawn: list[tuple[str, Instant]], ask: Sequence[str]
 ) -> Outcome:
     seen = _seen_before(here, status)
-    status = deciding.saved(status, policy_of(here.policy), here.job, seen, here.second)
+    status = deciding.saved(status, here.rule, here.job, seen, here.second)
     for pool in ask:
         status = deciding.with_tier(status, deciding.tier_of(status, pool).model_copy(update={"asking_since": None}))
     status = _begun(here, status, decision.tier, (decision.reason.code.value, sentence(decision.reason)))
