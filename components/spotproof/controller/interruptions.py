@@ -38,7 +38,8 @@ class Loss(NamedTuple):
 class Facts(NamedTuple):
     """What is seen of a job at one moment.
 
-    `losses` are those that are not accounted for. `spot` is whether the job's tier can be reclaimed, `fates` what
+    `losses` are those that are not accounted for; `short` is whether work counts as done whose pod is gone, while the
+    rest of its Job goes on. `spot` is whether the job's tier can be reclaimed, `fates` what
     became of spot nodes that an open interruption names.
     """
 
@@ -49,6 +50,7 @@ class Facts(NamedTuple):
     gang: Gang
     losses: Sequence[Loss] = ()
     fates: Sequence[str] = ()
+    short: bool = False
 
 
 def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
@@ -72,7 +74,7 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     ended = max(state.restarts - counted.restarts, 0)
     if missed := ended if gang.is_whole and not facts.losses else ended - 1:
         status = _missed(status, facts, missed) if missed > 0 else status
-    lost = facts.losses or ended or (counted.whole_since is not None and gang.is_missing_pods)
+    lost = facts.losses or ended or facts.short or (counted.whole_since is not None and gang.is_missing_pods)
     if not lost or (gang.is_whole and not facts.losses):
         return _counters_taken(status, facts) if gang.is_whole and ended else status
     decided = status

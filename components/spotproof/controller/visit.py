@@ -100,7 +100,9 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     ] + unseen
     open_ = status.interruption
     fates = [said for node in (open_.nodes if open_ is not None else ()) if (said := fate(here.cache, node))]
-    facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates)
+    facts = Facts(
+        here.second, status.tier or "", spot, here.state, here.gang, losses, fates, _is_short_of_done_pods(here)
+    )
     status = account(status, facts)
     if status.interruption is None or status.interruption.over is not None:
         uids = {loss.uid for loss in losses}
