@@ -57,6 +57,14 @@ def shell(request: pytest.FixtureRequest) -> list[str]:
     return found
 
 
+def as_in_a_container(before: Callable[[], None] | None) -> None:
+    """No signal is ignored: a CI runner in the background hands HUP, INT and QUIT on so, and no shell can trap them."""
+    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(each, signal.SIG_DFL)
+    if before is not None:
+        before()
+
+
 @contextmanager
 def running(
     shell: list[str], program: Sequence[str], before: Callable[[], None] | None = None
@@ -68,7 +76,7 @@ def running(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=before,  # noqa: PLW1509 - one thread here
+        preexec_fn=lambda: as_in_a_container(before),  # noqa: PLW1509 - one thread here
     )
     try:
         yield started
