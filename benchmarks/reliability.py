@@ -16,11 +16,13 @@ from benchmarks.measure import machine
 from benchmarks.pages import between, table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+E2E: Final = ("-n", "4", "--dist", "loadscope", "--no-loadscope-reorder")
 SUITES: Final[Mapping[str, Sequence[str]]] = {
-    "engine": (),
-    "e2e": ("-n", "4", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "engine": ("tests/engine",),
+    "e2e": ("tests/e2e", "--ignore=tests/e2e/controller", *E2E),
+    "controller": ("tests/e2e/controller", *E2E),
 }
-"""Folders of tests, and with what they run beside pytest's own options: as in the Makefile."""
+"""Tests, and with what they run beside pytest's own options: as in the Makefile, where `make e2e` is the last two."""
 RUNS: Final = 10
 
 
@@ -36,10 +38,10 @@ class Run:
     @classmethod
     def of(cls, suite: str, report: Path) -> Self:
         """Run it once, in a process of its own."""
-        command = [sys.executable, "-m", "pytest", f"tests/{suite}", f"--junitxml={report}", *SUITES[suite]]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *SUITES[suite]]
         done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
         if not report.exists():
-            raise RuntimeError(f"tests/{suite} did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise RuntimeError(f"{suite} did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         (one,) = ET.parse(report).getroot().iter("testsuite")  # noqa: S314 - pytest's own file of a moment ago
         cases = list(one.iter("testcase"))
         failed = tuple(case.get("name", "") for case in cases if case.find("failure") is not None or _broke(case))

@@ -109,10 +109,12 @@ def _pod(image: str) -> dict[str, Any]:
         "topologySpreadConstraints": [
             {
                 "maxSkew": 1,
-                "topologyKey": "topology.kubernetes.io/zone",
+                "topologyKey": key,
                 "whenUnsatisfiable": "ScheduleAnyway",
                 "labelSelector": {"matchLabels": dict(SELECTOR)},
             }
+            # The scheduler's own spread over nodes holds only for pods that name none.
+            for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
         ],
         "containers": [
             {

@@ -114,7 +114,8 @@ def test_two_replicas_keep_apart_on_nodes_that_nobody_reclaims() -> None:
     (apart,) = POD["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
     labels = DEPLOYMENT["spec"]["template"]["metadata"]["labels"]
     assert apart["podAffinityTerm"]["labelSelector"]["matchLabels"].items() <= labels.items()
-    assert [each["topologyKey"] for each in POD["topologySpreadConstraints"]] == ["topology.kubernetes.io/zone"]
+    spread = [each["topologyKey"] for each in POD["topologySpreadConstraints"]]
+    assert spread == ["topology.kubernetes.io/zone", "kubernetes.io/hostname"]
 
 
 def selectors(node: Any) -> Iterator[Json]:
