@@ -24,6 +24,8 @@ SUITES: Final[Mapping[str, Sequence[str]]] = {
 }
 """Tests, and with what they run beside pytest's own options: as in the Makefile, where `make e2e` is the last two."""
 RUNS: Final = 10
+OUTPUT: Final = ROOT / ".reliability"
+"""What the runs that failed had to say."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,9 @@ class Run:
         (one,) = ET.parse(report).getroot().iter("testsuite")  # noqa: S314 - pytest's own file of a moment ago
         cases = list(one.iter("testcase"))
         failed = tuple(case.get("name", "") for case in cases if case.find("failure") is not None or _broke(case))
+        if failed:
+            OUTPUT.mkdir(exist_ok=True)
+            (OUTPUT / f"{suite}-{report.stem}.log").write_text(done.stdout, encoding="utf-8")
         skipped = sum(case.find("skipped") is not None for case in cases)
         return cls(len(cases) - len(failed) - skipped, skipped, float(one.get("time", 0)), failed)
 
@@ -68,7 +73,8 @@ def main(runs: int = RUNS, suites: Iterable[str] = SUITES) -> None:
 
 
 def _said(run: Run, number: int) -> Run:
-    sys.stdout.write(f"run {number}: {run.passed} passed, {len(run.failed)} failed, {run.seconds:.0f} s\n")
+    names = "".join(f"\n  {name}" for name in run.failed)
+    sys.stdout.write(f"run {number}: {run.passed} passed, {len(run.failed)} failed, {run.seconds:.0f} s{names}\n")
     sys.stdout.flush()
     return run
 
