@@ -120,7 +120,12 @@ def _objects(jobs: int) -> list[Any]:
     env = load_stack(read_stack_file(STACK), today=date(2026, 11, 1), source=STACK.name)
     spaces = sorted({namespace_of(number) for number in range(jobs)})
     named = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in spaces]
-    return [*policies(env, load_prices()), *named]
+    return [_made(number, thing) for number, thing in enumerate([*policies(env, load_prices()), *named])]
+
+
+def _made(number: int, thing: Any) -> Any:
+    """As an API server would have it, which gives everything a uid."""
+    return {**thing, "metadata": {**thing["metadata"], "uid": f"a1b6-{number:04}"}}
 
 
 class _Controller:

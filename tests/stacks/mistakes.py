@@ -28,15 +28,15 @@ MISTAKES: Final = (
     Mistake(
         "interruptionQueue given as a URL",
         f"{AWS}/karpenter.py",
-        '"interruptionQueue": queue_name,',
-        '"interruptionQueue": f"https://sqs.us-west-2.amazonaws.com/123456789012/{queue_name}",',
+        '"interruptionQueue": queue_name}',
+        '"interruptionQueue": f"https://sqs.us-west-2.amazonaws.com/123456789012/{queue_name}"}',
         "karpenter-interruptions-are-heard",
     ),
     Mistake(
         "interruptionQueue given as an ARN",
         f"{AWS}/karpenter.py",
-        '"interruptionQueue": queue_name,',
-        '"interruptionQueue": names.queue_arn,',
+        '"interruptionQueue": queue_name}',
+        '"interruptionQueue": names.queue_arn}',
         "karpenter-interruptions-are-heard",
     ),
     Mistake(

@@ -7,7 +7,7 @@ from typing import Final
 from spotproof.manifests.gang import Job
 from spotproof.manifests.jobset import jobset
 from spotproof.manifests.rayjob import rayjob
-from spotproof.settings.experiment.landing import Landing, policy_of, tight
+from spotproof.settings.experiment.landing import Landing, policy_of, tight, zones_apart
 from spotproof.settings.experiment.model import JOBSET, KUBERAY
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MAX_FAILURES_ENV, MAX_PREEMPTION_FAILURES_ENV, Manifest
 
@@ -35,6 +35,7 @@ def notes(job: Job) -> Iterator[str]:
         if job.experiment.spec.operator == KUBERAY:
             yield from _object_store(landing)
     yield from tight(job.env, job.case.landed)
+    yield from zones_apart(job.env, job.case.landed)
     yield from _restarts(job)
     yield f"checkpoints: {job.checkpoint_uri}; the same name resumes there"
 

@@ -121,8 +121,8 @@ def karpenter(site: Site) -> Command:
         "DISABLE_LEADER_ELECTION": "true",
         "METRICS_PORT": str(site.ports["karpenter-metrics"]),
         "HEALTH_PROBE_PORT": str(site.ports["karpenter-health"]),
-        "BATCH_IDLE_DURATION": "1s",
-        "BATCH_MAX_DURATION": "3s",
+        "BATCH_IDLE_DURATION": "500ms",
+        "BATCH_MAX_DURATION": "2s",
         "MARKET_FILE_PATH": str(site.market.path),
     }
     if site.instance_types:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
+from spotproof.settings.accelerators import MEMORY_GIB
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem
 from spotproof.settings.fallback import Tier
@@ -50,7 +51,9 @@ def tiers_are_interchangeable(env: Environment) -> Iterator[Problem]:
     """A gang's pods ask for the same on every tier, so the pools must offer the same."""
     pools = {pool.name: pool for pool in env.pools}
     for index, policy in enumerate(env.fallback_policies):
-        known = [(number, pools[tier.pool]) for number, tier in enumerate(policy.tiers) if tier.pool in pools]
+        there = [(number, pools[tier.pool]) for number, tier in enumerate(policy.tiers) if tier.pool in pools]
+        # an accelerator that nobody knows is refused for itself
+        known = [each for each in there if (offer := each[1].accelerator) is None or offer.type in MEMORY_GIB]
         for (_, before), (number, pool) in pairwise(known):
             if _offer(before) != _offer(pool):
                 yield Problem(

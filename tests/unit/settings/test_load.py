@@ -45,6 +45,8 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"pools": [pool("a", instanceTypes=["g6.xlarge", "g6.12xlarge"])]}, "pools[0].instanceTypes[1]", "4 x nvidia-l4"),
     ({"pools": [pool("a", **GPU, accelerator={"type": "nvidia-a100", "count": 8})]}, "pools[0].accelerator.type", "a100-40gb"),
     ({"pools": [pool("a", accelerator={"type": "nvidia-t4", "count": 1})]}, "pools[0].accelerator", "m7i.large has none"),
+    ({"pools": [pool("a", **GPU, accelerator={"type": "", "count": 8}), pool("b", **GPU)],
+      "fallbackPolicies": [policy({"pool": "a"}, {"pool": "b"})]}, "pools[0].accelerator.type", "not known"),
     ({"pools": [pool("a", capacity="spot", spotMaxPrice=1.5)]}, "pools[0].spotMaxPrice", "Karpenter"),
     ({"pools": [pool("a", zones=["us-west-2d"])]}, "pools[0].zones[0]", "us-west-2a"),
     ({"pools": [pool("a", diskGib=20)]}, "pools[0].diskGib", "50 or more"),

@@ -98,14 +98,7 @@ def values(names: Names, queue_name: str, mirror: str | None) -> Mapping[str, An
     `interruptionQueue` is the queue's name: with a URL or an ARN it starts, and hears nothing.
     """
     return {
-        "settings": {
-            "clusterName": names.cluster,
-            "interruptionQueue": queue_name,
-            # A gang has to be one batch: Karpenter chooses a zone for each batch by itself, and half of a gang in
-            # another zone fills the pool's node limit with nodes that nothing may use. KubeRay's two workers came over
-            # 1 s apart, which is the default.
-            "batchIdleDuration": "3s",
-        },
+        "settings": {"clusterName": names.cluster, "interruptionQueue": queue_name},
         "serviceAccount": {"name": SERVICE_ACCOUNT},
         "replicas": 2,
         "nodeSelector": {"kubernetes.io/os": "linux", **SYSTEM.node_selector},

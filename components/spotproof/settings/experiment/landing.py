@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spotproof.settings.base import render_duration
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem
 from spotproof.settings.experiment.fit import misfits
@@ -169,4 +170,22 @@ def tight(env: Environment, found: Sequence[Landing]) -> Iterator[str]:
             yield (
                 f"{' and '.join(part.name for part in here)} may not fit on {pool.name}: kubelet and agents take a "
                 f"part of every node, and {comes_to}; if pods stay Pending, ask for less"
+            )
+
+
+def zones_apart(env: Environment, found: Sequence[Landing]) -> Iterator[str]:
+    """Gangs that need the whole of a pool that is in several zones, where Karpenter buys its nodes.
+
+    Of a gang with a required affinity to one zone Karpenter 1.14 buys about every eighth in two: the zone of its first
+    pod is drawn twice (`nextDomainAffinity`), either is taken. It buys again in the right one, if the pool is not full.
+    """
+    if not env.provider.node_class_group:
+        return
+    for pool, here in _by_pool(found):
+        needed = nodes_needed(env, here, pool)
+        if 1 < needed == pool.max_nodes and len(env.zones_of(pool)) > 1:
+            yield (
+                f"the job needs all {needed} nodes of {pool.name}: Karpenter may buy one of them in another zone than "
+                "the rest, where the job waits until it has been empty for consolidateAfter "
+                f"({render_duration(pool.consolidate_after)}); a maxNodes of {needed + 1} leaves it room to buy another"
             )

@@ -124,7 +124,7 @@ REFUSED: list[tuple[object, str, str]] = [
     (experiment(role(resources={"cpus": 1, "memory": 40}), pool="cpu"), f"{WORKER}.resources.memory", "comes to 40 GiB"),
     (experiment(gpu(product="A100")), WORKER, "no on-demand pool of this stack has room"),
     (experiment(gpu() | {"count": 5}, pool="t4-spot"), f"{WORKER}.count", "at least 5 nodes of pool t4-spot, whose maxNodes is 4"),
-    (experiment(gpu() | {"count": 3}, fallbackPolicy="standard"), f"{WORKER}.count", "at least 3 nodes of pool t4, whose maxNodes is 2"),
+    (experiment(gpu() | {"count": 5}, fallbackPolicy="standard"), f"{WORKER}.count", "at least 5 nodes of pool t4, whose maxNodes is 4"),
     (experiment(types={"A": asks(cpus=7) | {"count": 3}, "B": asks(cpus=6) | {"count": 3}}, pool="cpu"), "spec.types.A.count", "at least 5 nodes"),
     (experiment(role(extraSelectors={"karpenter.sh/capacity-type": "spot"}), restartPolicy={"backoffLimit": 0}), "spec.restartPolicy.backoffLimit", "first eviction would end the job"),
     (experiment([role(name="a")]), WORKER, "is a list"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotproof.settings.experiment.landing import tight
+from spotproof.settings.experiment.landing import tight, zones_apart
 from spotproof.settings.experiment.parts import parts_of
 from spotproof.settings.experiment.room import Room, at_most, likely, nodes_needed
 from spotproof.settings.machines import Machine
@@ -63,3 +63,15 @@ def test_what_fits_on_paper_alone_is_said(cpus: float, count: int, says: str | N
     case = load(experiment(asks(cpus=cpus, ramRatio=1) | {"count": count}, pool="cpu"))
     said = list(tight(DEV, case.landed))
     assert [says in each for each in said if says] == ([True] if says else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "said"), [("aws-dev", 4, True), ("aws-dev", 3, False), ("gcp-dev", 4, False)]
+)
+def test_a_gang_that_fills_a_pool_of_several_zones_is_told_what_karpenter_may_do(
+    name: str, count: int, *, said: bool
+) -> None:
+    env = stack(name)
+    raw = experiment(asks(cpus=7, ramRatio=1) | {"count": count}, pool="cpu")
+    found = list(zones_apart(env, load(raw, env).landed))
+    assert any("a maxNodes of 5 leaves it room" in each for each in found) is said
