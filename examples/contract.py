@@ -83,19 +83,19 @@ class Saves:
         self.told_at: float | None = None
         self._run, self._steps, self._clock = run, steps, clock
         self._last_step, self._last, self._longest = 0, clock(), 0.0
-        # Python hears signals in the main thread only. Ray Train runs the loop in another one, and calls `tell` itself.
+        # Ray Train runs a program in a thread of its worker, where Python takes no handlers; Ray says it by itself.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, self._terminate)
 
     @property
     def told(self) -> bool:
-        """Whether this process is to end: SIGTERM arrived here, which it does on one node as a rule."""
+        """Whether this process is to end: SIGTERM arrived here, which is on one node as a rule."""
         return self.told_at is not None
 
-    def tell(self) -> None:
-        """This process is to end. SIGTERM does it, or what a framework says of its node; only the first time counts."""
-        if self.told_at is None:
-            self.told_at = self._clock()
+    def tell(self, seconds: float) -> None:
+        """Something else than SIGTERM said it: the process ends in so many seconds. Of several the soonest counts."""
+        heard = self._clock() - (self._run.notice_seconds - seconds)
+        self.told_at = heard if self.told_at is None else min(self.told_at, heard)
 
     def due(self, step: int) -> bool:
         """Whether to save after this step, by steps and by time."""
@@ -121,7 +121,7 @@ class Saves:
         os._exit(TERMINATED)
 
     def _terminate(self, _signal: int, _frame: FrameType | None) -> None:
-        self.tell()
+        self.tell(self._run.notice_seconds)
 
 
 def report_progress(run: Run, seconds: float) -> None:

@@ -119,8 +119,21 @@ def test_a_save_fits_while_half_as_much_again_as_the_longest_is_left(saves: Save
     saves.saved(50, 40.0)
     saves.saved(100, 10.0)
     assert saves.fits()
-    saves.tell()
+    saves.tell(98)
     clock.now += 37.9
+    assert saves.fits()
+    clock.now += 0.1
+    assert not saves.fits()
+
+
+def test_what_a_framework_says_of_its_node_counts_as_sigterm_and_the_soonest_end_of_several(
+    saves: Saves, clock: Clock
+) -> None:
+    saves.saved(50, 10.0)
+    saves.tell(30)
+    saves.tell(60)
+    clock.now += 14.9
+    assert saves.told
     assert saves.fits()
     clock.now += 0.1
     assert not saves.fits()
@@ -132,7 +145,7 @@ def test_a_save_longer_than_the_notice_fits_on_no_process_told_or_not(saves: Sav
 
 
 def test_a_first_save_is_tried_while_there_is_time_at_all(saves: Saves, clock: Clock) -> None:
-    saves.tell()
+    saves.tell(98)
     assert saves.fits()
     clock.now += 98
     assert not saves.fits()
@@ -145,7 +158,7 @@ def test_in_a_thread_no_signal_is_asked_for_and_the_framework_tells(clock: Clock
     thread.start()
     thread.join()
     assert signal.getsignal(signal.SIGTERM) == before
-    made[0].tell()
+    made[0].tell(20)
     assert made[0].told
 
 
