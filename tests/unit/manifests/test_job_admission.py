@@ -250,8 +250,10 @@ def test_pools_of_somebody_elses_nodes_are_known_by_their_own_labels() -> None:
     )
     env = DEV.model_copy(update={"pools": pools})
     refusing = {kind.name for kind in kinds(env)}
-    made: list[Any] = [each for each in job_admission(env) if str(each["metadata"]["name"]) in refusing]
-    by_resource = {resource: each for each in made for resource in _resources(each)}
+    made: list[Any] = job_admission(env)
+    by_resource = {
+        resource: each for each in made if each["metadata"]["name"] in refusing for resource in _resources(each)
+    }
     jobset, rayjob = rendered(on_policy("jobset", env), env), rendered(on_policy("kuberay", env), env)
 
     assert refusals(by_resource["jobsets"], jobset) == []
@@ -270,9 +272,6 @@ def _resources(manifest: Any) -> list[str]:
 def test_where_the_pools_taints_are_somebody_elses_no_toleration_is_asked_for() -> None:
     pools = tuple(pool.model_copy(update={"taints": ()}) for pool in DEV.pools)
     env = DEV.model_copy(update={"pools": pools})
-    (policy,) = [
-        each
-        for each in job_admission(env)
-        if each["kind"] == "ValidatingAdmissionPolicy" and each["metadata"]["name"] == "spotproof-jobsets"
-    ]
+    made: list[Any] = job_admission(env)
+    policy = next(each for each in made if each["metadata"]["name"] == "spotproof-jobsets")
     assert refusals(policy, changed(JOBSET, (*POD_SPEC, "tolerations"), GONE)) == []
