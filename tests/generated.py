@@ -12,6 +12,14 @@ from tests.pages import choose_max_failures, install_the_controller, messages, p
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
+CONTRACT: Final = "examples/contract.py"
+
+
+def copies(root: Path) -> Mapping[str, Callable[[], str]]:
+    """The contract beside every training program: people copy a folder, and the copy must run."""
+    beside = sorted(program.parent.relative_to(root) for program in root.glob("examples/*/train.py"))
+    return {f"{folder}/contract.py": (root / CONTRACT).read_text for folder in beside}
+
 
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "stacks/README.md": settings_reference,
@@ -26,6 +34,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "docs/messages.md": messages.page,
     "docs/preview-parity.md": preview_parity.page,
     "policies/README.md": policies_readme,
+    **copies(ROOT),
 }
 
 

@@ -31,6 +31,7 @@ from spotproof_policies.karpenter_interruptions_are_heard import policy as karpe
 from spotproof_policies.karpenter_nodes_have_their_own_role import policy as karpenter_nodes_have_their_own_role
 from spotproof_policies.kubernetes_providers_have_an_identifier import policy as kubernetes_providers_have_an_identifier
 from spotproof_policies.labels_are_text import policy as labels_are_text
+from spotproof_policies.live_checkpoints_are_kept import policy as live_checkpoints_are_kept
 from spotproof_policies.model import Policy
 from spotproof_policies.node_auto_provisioning_stands_alone import policy as node_auto_provisioning_stands_alone
 from spotproof_policies.node_classes_have_time_to_go import policy as node_classes_have_time_to_go
@@ -117,6 +118,7 @@ POLICIES: Final[tuple[Policy, ...]] = (
     checkpoint_buckets_are_encrypted.POLICY,
     checkpoint_buckets_refuse_plain_http.POLICY,
     checkpoint_buckets_are_versioned.POLICY,
+    live_checkpoints_are_kept.POLICY,
     checkpoint_versions_expire.POLICY,
     soft_delete_is_chosen.POLICY,
     hierarchical_namespaces_have_no_versions.POLICY,

@@ -1,22 +1,17 @@
 """The how-tos name every word a reader may see, and what they tell people to run works."""
 
-import json
 import re
-import ssl
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, get_args
-from urllib.error import URLError
 
 import pytest
 
-from spotproof.controller.annotations import parse_progress
 from spotproof.controller.messages import CONDITIONS
 from spotproof.controller.said import PATTERNS, SPOT_ROLE_COMMAND
 from spotproof.fallback.reasons import Code
 from spotproof.fallback.record import RunPhase
 from spotproof.status.rows import UNSEEN
 from tests.conftest import ROOT
+from tests.unit.manifests.jobs import env_of, experiment, on_policy, pod_templates, rendered, stack
 
 HOW_TO = ROOT / "docs" / "how-to"
 WAITS = (HOW_TO / "when-a-job-waits.md").read_text(encoding="utf-8")
@@ -66,60 +61,28 @@ def test_every_link_leads_somewhere(page: str) -> None:
         assert not anchor or anchor in headings, target
 
 
-@pytest.fixture
-def report_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """The snippet as it is in the page, in a pod's place."""
-    (code,) = re.findall(r"```python\n(.*?)```", RUN, re.DOTALL)
-    for name, text in (("namespace", "research"), ("token", "secret"), ("ca.crt", "")):
-        (tmp_path / name).write_text(text)
-    monkeypatch.setenv("SPOTPROOF_RUN", "llama")
-
-    def trust(*, cafile: str) -> str:
-        return cafile
-
-    monkeypatch.setattr(ssl, "create_default_context", trust)
-    names: dict[str, Any] = {}
-    exec(compile(code, "run-a-job.md", "exec"), names)  # noqa: S102  # our own page
-    names["ACCOUNT"] = tmp_path
-    return names["report_progress"]
+VARIABLE = r"CHECKPOINT_URI|SPOTPROOF_\w+|JOB_COMPLETION_INDEX"
+TABLES = {name: (HOW_TO / name).read_text(encoding="utf-8") for name in ("jobs.md", "write-a-trainer.md")}
 
 
-def test_the_snippet_patches_the_one_annotation_of_the_jobs_own_training_run(
-    report_progress: Callable[[float], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent: list[Any] = []
-
-    class Answer:
-        def close(self) -> None:
-            """Nothing is kept open."""
-
-    def answer(request: Any, *, timeout: float, context: str) -> Answer:
-        sent.append((request, timeout, context))
-        return Answer()
-
-    monkeypatch.setattr("urllib.request.urlopen", answer)
-    report_progress(5400.7)
-
-    ((request, timeout, context),) = sent
-    assert (request.method, context, timeout) == ("PATCH", str(tmp_path / "ca.crt"), 10)
-    assert request.full_url == (
-        "https://kubernetes.default.svc/apis/spotproof.dev/v1alpha1/namespaces/research/trainingruns/llama"
-    )
-    assert request.get_header("Authorization") == "Bearer secret"
-    assert request.get_header("Content-type") == "application/merge-patch+json"
-    ((annotation, value),) = json.loads(request.data)["metadata"]["annotations"].items()
-    assert (annotation, parse_progress(value)) == ("spotproof.dev/progress", 5400)
+@pytest.mark.parametrize("page", TABLES)
+def test_the_tables_have_every_variable_of_a_rendered_pod_and_no_other(page: str) -> None:
+    rendered_ones = {"JOB_COMPLETION_INDEX"}  # by Kubernetes, in an indexed Job
+    for operator in ("jobset", "kuberay"):
+        for template in pod_templates(rendered(on_policy(operator, stack("aws-dev")))).values():
+            rendered_ones |= {name for name in env_of(template) if re.fullmatch(VARIABLE, name)}
+    rows = [line.split(" | ")[0] for line in TABLES[page].splitlines() if re.match(rf"\| `({VARIABLE})`", line)]
+    assert set(re.findall(rf"`({VARIABLE})`", " ".join(rows))) == rendered_ones
 
 
-def test_a_report_that_fails_does_not_end_the_training(
-    report_progress: Callable[[float], None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise URLError("no route")
-
-    monkeypatch.setattr("urllib.request.urlopen", fail)
-    report_progress(1)
-    assert "progress was not reported" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [("AWS", "aws-dev"), ("GCP", "gcp-dev"), ("Azure", "azure-dev"), ("a cluster of yours", "kind-dev")],
+)
+def test_the_notice_that_is_told_is_the_one_that_is_rendered(row: str, name: str) -> None:
+    variables = env_of(pod_templates(rendered(experiment("jobset"), stack_name=name))["worker"])
+    (told,) = re.findall(rf"^\| {row} \| .* \| (\d+)\b[^|]* \|$", TABLES["write-a-trainer.md"], re.MULTILINE)
+    assert told == variables["SPOTPROOF_NOTICE_SECONDS"]
 
 
 def _anchor(heading: str) -> str:

@@ -6,11 +6,11 @@ from typing import Any, Final
 import pytest
 
 from spotproof.kube.client import Kube, Refused
-from spotproof.manifests.job_admission import job_admission, kinds
+from spotproof.manifests.job_admission import NO_CHECKPOINT, job_admission, kinds
 from spotproof.manifests.workspaces import namespace as workspace_namespace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.vocabulary import WORKSPACE_LABEL
-from tests.e2e.marks import MARKED, wait_for_mark, with_mark
+from tests.e2e.marks import EFFECT_SECONDS, MARKED, wait_for_mark, with_mark
 from tests.e2e.stacks import environment_of, established
 from tests.unit.manifests.cel_rules import refusals, resource_of
 from tests.unit.manifests.jobs import on_policy, rendered
@@ -27,6 +27,7 @@ from tests.unit.manifests.test_job_admission import (
     Json,
     Path,
     changed,
+    untold,
 )
 
 PARTS: Final = Parts.JOBSET | Parts.KUBERAY
@@ -59,7 +60,10 @@ def whole(job: Json) -> Json:
 
 
 def policies_of(stack: str) -> dict[tuple[str, str], Any]:
-    made: list[Any] = [each for each in job_admission(environment_of(stack)) if "validations" in str(each["spec"])]
+    """Those that refuse."""
+    refusing = {kind.name for kind in kinds(environment_of(stack))}
+    found: list[Any] = job_admission(environment_of(stack))
+    made = [each for each in found if "validations" in each["spec"] and each["metadata"]["name"] in refusing]
     return {
         (rule["apiGroups"][0], rule["resources"][0]): policy
         for policy in made
@@ -124,6 +128,16 @@ def test_a_job_that_could_never_resume_is_refused_in_our_words(
 @pytest.mark.parametrize("job", [JOBSET, RAYJOB, SPOT_JOBSET, SPOT_RAYJOB])
 def test_the_twin_that_nobody_damaged_is_taken(dev: Kube, job: Json) -> None:
     assert dev.create(whole(job), dry_run=True).warnings == ()
+
+
+@pytest.mark.parametrize("job", [JOBSET, RAYJOB, SPOT_JOBSET, SPOT_RAYJOB])
+def test_a_job_on_spot_that_is_told_no_place_to_save_is_taken_with_our_words(dev: Kube, job: Json) -> None:
+    silent = whole(untold(job))
+
+    (said,) = dev.wait(lambda: dev.create(silent, dry_run=True).warnings, "the warning", EFFECT_SECONDS)
+
+    assert said.endswith(NO_CHECKPOINT)
+    assert "-checkpoints'" in said
 
 
 @pytest.mark.parametrize(("job", "path", "value"), ACCEPTED)

@@ -109,6 +109,19 @@ def spot_at_a_tenth(inputs: Any) -> Any:
     return spec_with(tiers=[*({**tier, **cheap} for tier in spot), last])(inputs)
 
 
+def with_rule(key: str, rule: Any) -> Callable[[Any], Any]:
+    """One lifecycle rule more."""
+    return lambda inputs: {**inputs, key: [*inputs[key], rule]}
+
+
+def blobs_deleted(inputs: Any) -> Any:
+    rule = {
+        "name": "all",
+        "definition": {"actions": {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": 30}}}},
+    }
+    return {**inputs, "policy": with_rule("rules", rule)(inputs["policy"])}
+
+
 # A stack installs the controller once there is an image of it; a policy's object stands in for its Deployment.
 CONTROLLER: dict[str, Mutation] = {
     name: turned_into(
@@ -163,6 +176,10 @@ AWS: dict[str, Mutation] = {
     "roles-are-not-administrators": changed(
         ":RolePolicyAttachment", lambda inputs: {**inputs, "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}
     ),
+    "live-checkpoints-are-kept": changed(
+        ":BucketLifecycleConfiguration",
+        with_rule("rules", {"id": "all", "status": "Enabled", "expiration": {"days": 30}}),
+    ),
     "checkpoint-versions-expire": without(":BucketLifecycleConfiguration"),
     "checkpoint-buckets-are-private": without(":BucketPublicAccessBlock"),
     "checkpoint-buckets-are-encrypted": without(":BucketServerSideEncryptionConfiguration"),
@@ -200,6 +217,9 @@ GCP: dict[str, Mutation] = {
     "iam-names-its-members": top_level("IamMember", member="allAuthenticatedUsers"),
     "checkpoint-buckets-are-private": text_replaced("bucket:Bucket", "enforced", "inherited"),
     "checkpoint-buckets-are-versioned": key_removed("bucket:Bucket", "versioning"),
+    "live-checkpoints-are-kept": changed(
+        "bucket:Bucket", with_rule("lifecycleRules", {"action": {"type": "Delete"}, "condition": {"age": 30}})
+    ),
     "checkpoint-versions-expire": key_removed("bucket:Bucket", "lifecycleRules"),
     "soft-delete-is-chosen": key_removed("bucket:Bucket", "softDeletePolicy"),
     "hierarchical-namespaces-have-no-versions": top_level("bucket:Bucket", hierarchicalNamespace={"enabled": True}),
@@ -261,6 +281,7 @@ AZURE: dict[str, Mutation] = {
     "checkpoint-buckets-are-private": key_set(":StorageAccount", "allowSharedKeyAccess", to=True),
     "checkpoint-buckets-refuse-plain-http": key_removed(":StorageAccount", "minimumTlsVersion"),
     "checkpoint-buckets-are-versioned": key_removed(":BlobServiceProperties", "isVersioningEnabled"),
+    "live-checkpoints-are-kept": changed(":ManagementPolicy", blobs_deleted),
     "checkpoint-versions-expire": without(":ManagementPolicy"),
     "hierarchical-namespaces-have-no-versions": top_level(":StorageAccount", isHnsEnabled=True),
     "checkpoint-buckets-are-protected": options(protect=False),

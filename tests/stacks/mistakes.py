@@ -197,6 +197,20 @@ MISTAKES: Final = (
         status=0,
     ),
     Mistake(
+        "A lifecycle rule that deletes current checkpoints",
+        f"{AWS}/checkpoints.py",
+        '"expiration": {"expired_object_delete_marker": True}',
+        '"expiration": {"days": days}',
+        "live-checkpoints-are-kept",
+    ),
+    Mistake(
+        "Earlier versions of checkpoints that go before retainDays",
+        f"{AWS}/checkpoints.py",
+        '"noncurrent_version_expiration": {"noncurrent_days": days}',
+        '"noncurrent_version_expiration": {"noncurrent_days": 1}',
+        "checkpoint-versions-expire",
+    ),
+    Mistake(
         "A misspelt input of a resource",
         f"{AWS}/nodes.py",
         '"max_unavailable": 1',

@@ -92,6 +92,14 @@ MISTAKES: Final = (
         NAME,
     ),
     Mistake(
+        "Azure: a lifecycle rule that deletes current checkpoints",
+        f"{AZURE}/checkpoints.py",
+        '"actions": {"version": ',
+        '"actions": {"base_blob": {"delete": {"days_after_modification_greater_than": days}}, "version": ',
+        "live-checkpoints-are-kept",
+        NAME,
+    ),
+    Mistake(
         "Azure: a hierarchical namespace with versioning",
         f"{AZURE}/checkpoints.py",
         "is_hns_enabled=False",

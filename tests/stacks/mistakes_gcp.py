@@ -80,6 +80,14 @@ MISTAKES: Final = (
         NAME,
     ),
     Mistake(
+        "GCP: a lifecycle rule that deletes current checkpoints",
+        f"{GCP}/checkpoints.py",
+        '"condition": {"days_since_noncurrent_time": days, "with_state": "ARCHIVED"}',
+        '"condition": {"age": days}',
+        "live-checkpoints-are-kept",
+        NAME,
+    ),
+    Mistake(
         "GCP: preemptible machines, which end after a day",
         f"{GCP}/pools.py",
         '"spot": pool.is_spot,',

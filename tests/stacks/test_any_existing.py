@@ -17,7 +17,7 @@ TAINT = st.fixed_dictionaries(
 STORE = st.one_of(
     st.sampled_from([{"uri": "pvc://claim"}, {"uri": "pvc://claim/a/b"}]),
     st.fixed_dictionaries(
-        {"uri": st.sampled_from(["s3://a/b", "gs://a", "az://a", "abfss://c@a.b", "https://a.b/c"])},
+        {"uri": st.sampled_from(["s3://a/b", "gs://a", "abfs://c/d", "abfss://c@a.b"])},
         optional={"secret": st.just("keys"), "serviceAccountAnnotations": st.just({"a.b/role": "trainer"})},
     ),
 )

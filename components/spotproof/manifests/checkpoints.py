@@ -16,7 +16,8 @@ class CheckpointStore:
     `pod_env` are variables by which libraries in it sign in; `secret` is a Secret of the workspace whose keys become
     environment variables; `volume_claim` is a ReadWriteMany claim of the workspace, mounted at `MOUNT_PATH`, below
     which `uri` then lies. `workspace_uri` is the form of a workspace's place, with `{namespace}` in it, where that is
-    not below `uri`: on Azure a container of its own.
+    not below `uri`: on Azure a container of its own. `way_in_is_known` is false where nothing here says how pods get
+    in: a store of somebody else's, without a secret and without an identity.
     """
 
     uri: str
@@ -25,6 +26,7 @@ class CheckpointStore:
     secret: str | None = None
     volume_claim: str | None = None
     workspace_uri: str | None = None
+    way_in_is_known: bool = True
 
     def prefix(self, namespace: str) -> str:
         """The place of one workspace; its jobs find their own below it, in `CHECKPOINT_URI`."""

@@ -15,11 +15,13 @@ from spotproof.settings.pools import NodeTaint
 from spotproof.vocabulary import (
     BACKOFF_LIMIT_ANNOTATION,
     CAPACITY_LABEL,
+    CHECKPOINT_SECONDS_ENV,
     CHECKPOINT_URI_ENV,
     FALLBACK_POLICY_LABEL,
     GANG_LABEL,
     GPU_RESOURCE,
     LOST_NODE_TAINTS,
+    NOTICE_SECONDS_ENV,
     RUN_ENV,
     RUN_LABEL,
     TOLERATIONS,
@@ -233,6 +235,16 @@ def environment_of(job: Job, extra: Mapping[str, str] | None = None) -> list[Man
     """What every pod is told by name and value; the attempt comes from a label and is its operator's."""
     values = {CHECKPOINT_URI_ENV: job.checkpoint_uri, RUN_ENV: job.name, **job.store.pod_env, **(extra or {})}
     return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def times_to_save(job: Job, notice_seconds: int) -> dict[str, str]:
+    """When a trainer saves: as often as its policy reckons with, and after SIGTERM if it ends within the notice.
+
+    Without a policy nobody reckons with an interval, and it is the program's own to choose: nothing is said.
+    """
+    policy = policy_of(job.experiment, job.env)
+    every = {CHECKPOINT_SECONDS_ENV: f"{policy.deadline.checkpoint_every.total_seconds():.0f}"} if policy else {}
+    return {**every, NOTICE_SECONDS_ENV: str(notice_seconds)}
 
 
 def from_label(name: str, label: str) -> Manifest:

@@ -1,19 +1,21 @@
 """Jobs that could never resume are refused as they are submitted: in CEL, with no webhook to keep alive.
 
-Only what would be noticed too late is looked at: hours later, when the first node is taken away. Everything
-`spotproof render` makes is accepted. Written without optional fields (`.?`), so that an evaluator outside the API
-server can run the very same expressions in the tests.
+Only what would be noticed too late is looked at: hours later, when the first node is taken away. What may be right,
+as a program that knows by itself where to save, is only warned about. Everything `spotproof render` makes is accepted
+without a word. Written without optional fields (`.?`), so that an evaluator outside the API server can run the very
+same expressions in the tests.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from spotproof.manifests.metadata import metadata
 from spotproof.settings.environment import Environment
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import (
+    CHECKPOINT_URI_ENV,
     FALLBACK_POLICY_LABEL,
     POOL_LABEL,
     QUEUE_LABEL,
@@ -244,6 +246,50 @@ def _batch_job(env: Environment) -> Kind:
     )
 
 
+NO_CHECKPOINT: Final = (
+    f"The job tells no program a {CHECKPOINT_URI_ENV}: it may start afresh after every eviction, and nobody here can "
+    f"see whether two jobs save to one place. Write {CHECKPOINT_URI_ENV} into env of a container, with a place of the "
+    "job's own."
+)
+
+
+def _is_told(pod: str) -> str:
+    """Whether a program in a pod is told where to save; what a ConfigMap or a Secret tells it is not known here."""
+    env = "container.env"
+    return (
+        f"has({pod}.containers) && {pod}.containers.exists(container,"
+        f" has({env}) && {env}.exists(one, one.name == '{CHECKPOINT_URI_ENV}'))"
+    )
+
+
+_READ: Final = ("labels", "moves", "spot", "spotPools", "workers", "onSpot")
+"""Variables of the refusing rules that the warning reads too."""
+
+
+def _saving(kind: Kind, *is_told: str) -> Kind:
+    """The rule of a kind that warns: of what may run on spot, any template tells, as rank 0 alone may save."""
+    told = " || ".join(f"({each})" for each in is_told)
+    rule = Rule(f"!(variables.onSpot || variables.moves) || {told}", NO_CHECKPOINT)
+    variables = tuple((name, expression) for name, expression in kind.variables if name in _READ)
+    return replace(kind, name=f"{kind.name}-checkpoints", variables=variables, rules=(rule,))
+
+
+def warned(env: Environment) -> tuple[Kind, ...]:
+    """The kinds again, with what is warned about."""
+    spec = "object.spec"
+    cluster = f"{spec}.rayClusterSpec"
+    return (
+        _saving(_jobset(env), f"{spec}.replicatedJobs.exists(each, {_is_told('each.template.spec.template.spec')})"),
+        _saving(
+            _rayjob(env),
+            f"has({spec}.runtimeEnvYAML) && {spec}.runtimeEnvYAML.contains('{CHECKPOINT_URI_ENV}')",
+            f"has({cluster}) && {_is_told(f'{cluster}.headGroupSpec.template.spec')}",
+            f"variables.workers.exists(each, {_is_told('each.template.spec')})",
+            f"has({spec}.submitterPodTemplate) && {_is_told(f'{spec}.submitterPodTemplate.spec')}",
+        ),
+    )
+
+
 def _tolerated(env: Environment, of_all: str, pod: str) -> Sequence[Rule]:
     """What moves can land on spot; where the pools' taints are somebody else's, nobody here knows them."""
     if not env.spot_pools or any(pool.taints is not None for pool in env.spot_pools):
@@ -276,7 +322,7 @@ def _lines(each: Iterable[Mapping[str, str]]) -> str:
 
 
 def kinds(env: Environment) -> tuple[Kind, ...]:
-    """The kinds that are looked at, with their rules in this environment."""
+    """The kinds that are looked at, with the rules in this environment that refuse."""
     return (_jobset(env), _rayjob(env), _batch_job(env))
 
 
@@ -285,9 +331,12 @@ def job_admission(env: Environment, action: Action = "deny") -> list[Manifest]:
 
     Args:
         env: The environment; its spot pools and the taint of its cloud are part of the rules.
-        action: `deny` refuses, `warn` tells whoever submits, `audit` writes it into the audit log.
+        action: `deny` refuses, `warn` tells whoever submits, `audit` writes it into the audit log. What is only warned
+            about is never refused.
     """
-    return [made for kind in kinds(env) for made in (_policy(kind), _binding(kind, action))]
+    refusing = [made for kind in kinds(env) for made in (_policy(kind), _binding(kind, action))]
+    mildly: Action = "warn" if action == "deny" else action
+    return [*refusing, *(made for kind in warned(env) for made in (_policy(kind), _binding(kind, mildly)))]
 
 
 def _policy(kind: Kind) -> Manifest:

@@ -38,6 +38,11 @@ def notes(job: Job) -> Iterator[str]:
     yield from zones_apart(job.env, job.case.landed)
     yield from _restarts(job)
     yield f"checkpoints: {job.checkpoint_uri}; the same name resumes there"
+    if not job.store.way_in_is_known and any(pool.is_spot for landing in job.case.landed for pool in landing.pools):
+        yield (
+            "nothing here lets the pods write there: checkpoints.secret and checkpoints.serviceAccountAnnotations are "
+            "left out; unless the nodes themselves may, nothing is saved, and the first eviction loses all of it"
+        )
 
 
 def _lands(job: Job, landing: Landing) -> str:

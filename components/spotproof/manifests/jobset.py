@@ -11,9 +11,10 @@ from spotproof.manifests.gang import (
     from_label,
     pod_metadata,
     pod_spec,
+    times_to_save,
 )
 from spotproof.settings.experiment.landing import Landing
-from spotproof.vocabulary import ATTEMPT_ENV, COORDINATOR_ENV, Manifest
+from spotproof.vocabulary import ATTEMPT_ENV, COORDINATOR_ENV, PODS_ENV, Manifest
 
 API_VERSION: Final = "jobset.x-k8s.io/v1alpha2"
 ATTEMPT_LABEL: Final = "jobset.sigs.k8s.io/restart-attempt"
@@ -26,6 +27,10 @@ KILLED: Final = (137, 143)
 """Exit codes after SIGKILL and SIGTERM: forced deletes of AKS and Karpenter leave no DisruptionTarget."""
 EVICTED: Final = 0
 """Index of the rule for DisruptionTarget in every Job; JobSet reads it from the Job's message."""
+
+SHELL_SECONDS: Final = 2
+"""Of the grace, kept for the shell around the program: where every CPU of the node computes it may be late to pass
+SIGTERM on, and it ends after the program does."""
 
 COUNTED: Final = "RestartJobSet"
 NOT_COUNTED: Final = "RestartJobSetAndIgnoreMaxRestarts"
@@ -94,14 +99,16 @@ def _replicated_job(job: Job, landing: Landing) -> Manifest:
 def _job(job: Job, landing: Landing) -> Manifest:
     count = landing.part.role.count
     spec = job.experiment.spec
+    told = {
+        COORDINATOR_ENV: coordinator_address(job),
+        PODS_ENV: str(count),
+        **times_to_save(job, max(1, job.env.provider.grace_seconds - SHELL_SECONDS)),
+    }
     container: Manifest = {
         "name": CONTAINER,
         "image": spec.image,
         "command": command_line(spec.command),
-        "env": [
-            *environment_of(job, {COORDINATOR_ENV: coordinator_address(job)}),
-            from_label(ATTEMPT_ENV, ATTEMPT_LABEL),
-        ],
+        "env": [*environment_of(job, told), from_label(ATTEMPT_ENV, ATTEMPT_LABEL)],
     }
     return {
         # Indexed: JOB_COMPLETION_INDEX is the pod's rank in its role.

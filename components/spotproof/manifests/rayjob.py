@@ -13,6 +13,7 @@ from spotproof.manifests.gang import (
     node_selector,
     pod_metadata,
     pod_spec,
+    times_to_save,
     tolerations,
 )
 from spotproof.manifests.metadata import PART_OF
@@ -100,7 +101,7 @@ def _template(job: Job, landing: Landing, container: str) -> Manifest:
     own: Manifest = {
         "name": container,
         "image": job.experiment.spec.image,
-        "env": [*environment_of(job, _limits(job)), from_label(ATTEMPT_ENV, CLUSTER_LABEL)],
+        "env": [*environment_of(job, _told(job)), from_label(ATTEMPT_ENV, CLUSTER_LABEL)],
     }
     return {
         "metadata": pod_metadata(job, landing),
@@ -108,15 +109,18 @@ def _template(job: Job, landing: Landing, container: str) -> Manifest:
     }
 
 
-def _limits(job: Job) -> dict[str, str]:
-    """Ray's drain, and the numbers a program hands to Ray Train's FailureConfig, which reads no variables itself.
+def _told(job: Job) -> dict[str, str]:
+    """Ray's drain, which is the notice a worker has, and the numbers for Ray Train's FailureConfig.
+
+    A program hands them on, as Ray Train reads no variables itself.
 
     A software error always ends the attempt, so that RayJob's backoffLimit is its only count. An eviction ends it too
     where that count is to include evictions; with a policy Ray waits for its workers, and the controller counts.
     """
-    grace = job.env.provider.grace_seconds
+    drain_seconds = max(1, min(DRAIN_SECONDS, job.env.provider.grace_seconds - LEAVE_SECONDS))
     return {
-        DRAIN_ENV: str(max(1, min(DRAIN_SECONDS, grace - LEAVE_SECONDS))),
+        **times_to_save(job, drain_seconds),
+        DRAIN_ENV: str(drain_seconds),
         MAX_FAILURES_ENV: "0",
         MAX_PREEMPTION_FAILURES_ENV: "-1" if job.has_policy else "0",
     }

@@ -1,11 +1,12 @@
 """One environment, whole: what a stack file holds under `spotproof:environment`."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeAlias, TypeVar, Union
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from spotproof.settings.base import ListOf, Namespace, ObjectName, RetainDays, Settings
+from spotproof.settings.errors import shown
 from spotproof.settings.fallback import FallbackPolicy
 from spotproof.settings.operators import Operators
 from spotproof.settings.pools import Network, Pool
@@ -24,7 +25,23 @@ Principal: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length
 """Somebody, as the cloud names people: an IAM ARN, an e-mail address, an Entra object id. Its form is the cloud's."""
 
 
-STORE_URI = r"^((s3|gs|az|abfss|https)://[^/\s]+|pvc://[a-z0-9]([a-z0-9-]*[a-z0-9])?)(/[^\s/]+)*$"
+STORE_URI = r"^((s3|gs|abfss?)://[^/\s]+|pvc://[a-z0-9]([a-z0-9-]*[a-z0-9])?)(/[^\s/]+)*$"
+BLOB_URI = "abfss://<container>@<account>.dfs.core.windows.net"
+OTHER_STORES: Final[Mapping[str, tuple[str, str]]] = {
+    "az": (
+        "it leaves the account to each library's own variables, and pyarrow, and Ray by it, do not read it",
+        BLOB_URI,
+    ),
+    "https": (
+        "no training framework saves there",
+        f"{BLOB_URI} on Azure, or s3://<bucket> and the store's address (AWS_ENDPOINT_URL) in checkpoints.secret",
+    ),
+    "file": (
+        "every pod would save to a disk of its own, which goes with its node",
+        "pvc://<claim>, a ReadWriteMany claim of that name in every workspace",
+    ),
+}
+"""What people write too: what would happen, and what to write instead."""
 
 
 class Access(Settings):
@@ -98,9 +115,9 @@ class Checkpoints(Settings):
 
     uri: Annotated[str, StringConstraints(pattern=STORE_URI, max_length=500)] | None = Field(
         default=None,
-        description="Where training saves, on a cluster somebody else made: `s3://`, `gs://`, `az://`, `abfss://` or "
-        "`https://` with a prefix of its own, or `pvc://<claim>[/path]` for a ReadWriteMany claim of that name in "
-        "every workspace.",
+        description="Where training saves, on a cluster somebody else made: `s3://`, `gs://` or `abfss://` (`abfs://`) "
+        "with a prefix of its own, or `pvc://<claim>[/path]` for a ReadWriteMany claim of that name in every "
+        "workspace, which pods see as `file://`.",
         examples=["s3://team-checkpoints/kind-dev"],
     )
     secret: ObjectName | None = Field(
@@ -117,6 +134,15 @@ class Checkpoints(Settings):
         description="Annotations of every workspace's service account there, where an identity is bound by them.",
         examples=[{"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/trainer"}],
     )
+
+    @field_validator("uri", mode="before")
+    @classmethod
+    def _is_a_store_that_frameworks_know(cls, value: object) -> object:
+        scheme = value.partition("://")[0] if isinstance(value, str) and "://" in value else ""
+        if scheme in OTHER_STORES:
+            consequence, instead = OTHER_STORES[scheme]
+            raise ValueError(f"is {shown(value)}; {consequence}; Write {instead}")
+        return value
 
 
 class Workspace(Settings):

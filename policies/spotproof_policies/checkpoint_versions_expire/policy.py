@@ -1,4 +1,4 @@
-"""Earlier versions of checkpoints go after a time: a run overwrites its state every half hour for weeks."""
+"""Earlier versions of checkpoints go after the time that was said: a run overwrites its state for weeks."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,8 +16,8 @@ from spotproof_policies.buckets import (
     made,
     parts,
 )
-from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
-from spotproof_policies.reading import at, rows
+from spotproof_policies.model import Config, Finding, Policy, Resource, Stack, WholeStack
+from spotproof_policies.reading import at, number, rows
 
 _COSTS = (
     "The checkpoint bucket keeps earlier versions for ever, so its bill grows with every checkpoint that is "
@@ -26,16 +26,25 @@ _COSTS = (
 
 
 def check(stack: Stack, _config: Config) -> Iterator[Finding]:
-    """Yield every versioned checkpoint store without a rule that ends versions."""
+    """Yield every versioned checkpoint store without a rule that ends versions, or with one for other days."""
     yield from _in_s3(stack)
-    for _, bucket in made(stack, GCS_CHECKPOINTS, GCS_BUCKET):
-        versioned = at(bucket.props, "versioning", "enabled") is True
-        if versioned and not any(map(_ends_in_gcs, rows(at(bucket.props, "lifecycleRules")))):
+    yield from _in_gcs(stack)
+    yield from _in_blob(stack)
+
+
+def _in_gcs(stack: Stack) -> Iterator[Finding]:
+    for store, bucket in made(stack, GCS_CHECKPOINTS, GCS_BUCKET):
+        if at(bucket.props, "versioning", "enabled") is not True:
+            continue
+        ends = [rule for rule in rows(at(bucket.props, "lifecycleRules")) if _ends_in_gcs(rule)]
+        if not ends:
             yield Finding(
                 bucket,
                 f"{_COSTS}Add a lifecycle rule with action Delete and daysSinceNoncurrentTime or numNewerVersions.",
             )
-    yield from _in_blob(stack)
+        for rule in ends:
+            days = number(at(rule, "condition", "daysSinceNoncurrentTime"))
+            yield from _other_days(store, bucket, days, "condition.daysSinceNoncurrentTime")
 
 
 def _in_s3(stack: Stack) -> Iterator[Finding]:
@@ -44,11 +53,14 @@ def _in_s3(stack: Stack) -> Iterator[Finding]:
         if versioning is None or at(versioning.props, "versioningConfiguration", "status") != "Enabled":
             continue
         rules = rows(at(lifecycles.get(store.urn), "rules"))
-        if not any(at(rule, "noncurrentVersionExpiration", "noncurrentDays") for rule in rules):
+        ends = [days for rule in rules if (days := at(rule, "noncurrentVersionExpiration", "noncurrentDays"))]
+        if not ends:
             yield Finding(
                 versioning,
                 f"{_COSTS}Add a rule with noncurrentVersionExpiration to a BucketLifecycleConfiguration.",
             )
+        for days in ends:
+            yield from _other_days(store, versioning, number(days), "noncurrentVersionExpiration.noncurrentDays")
 
 
 def _in_blob(stack: Stack) -> Iterator[Finding]:
@@ -57,12 +69,33 @@ def _in_blob(stack: Stack) -> Iterator[Finding]:
         if service is None or at(service.props, "isVersioningEnabled") is not True:
             continue
         rules = rows(at(policies.get(store.urn), "policy", "rules"))
-        if not any(at(rule, "definition", "actions", "version", "delete") for rule in rules):
+        ends = [found for rule in rules if (found := at(rule, "definition", "actions", "version", "delete"))]
+        if not ends:
             yield Finding(
                 service,
                 f"{_COSTS}Soft delete does not end them: add a ManagementPolicy with "
                 "actions.version.delete.daysAfterCreationGreaterThan.",
             )
+        # what a rule deletes, soft delete keeps for some days more
+        soft = at(service.props, "deleteRetentionPolicy")
+        more = (number(at(soft, "days")) or 0.0) if at(soft, "enabled") is True else 0.0
+        for found in ends:
+            days = number(at(found, "daysAfterCreationGreaterThan"))
+            key = "daysAfterCreationGreaterThan and the days of soft delete, which together"
+            yield from _other_days(store, service, None if days is None else days + more, key)
+
+
+def _other_days(store: Resource, said_of: Resource, days: float | None, key: str) -> Iterator[Finding]:
+    """Says where a rule keeps versions for other days than the store was made for; older stores do not say theirs."""
+    wanted = number(at(store.props, "retainDays"))
+    if wanted is None or days is None or days == wanted:
+        return
+    sooner = "cannot be had back when somebody misses it" if days < wanted else "is paid for longer than anybody said"
+    yield Finding(
+        said_of,
+        f"What is overwritten or deleted goes after {days:g} days, and retainDays is {wanted:g}, so a checkpoint "
+        f"{sooner}. Write `checkpoints.retainDays: {days:g}`, or let {key} be {wanted:g}.",
+    )
 
 
 def _by_store(stack: Stack, store: str, part: str) -> Iterator[tuple[str, Any]]:
@@ -78,10 +111,12 @@ def _ends_in_gcs(rule: Any) -> bool:
 
 POLICY = Policy(
     name="checkpoint-versions-expire",
-    description="A checkpoint bucket that keeps earlier versions has a rule that removes them.",
+    description="A checkpoint bucket that keeps earlier versions has a rule that removes them, after retainDays.",
     level="mandatory",
     severity="medium",
     remedy="Write `checkpoints.retainDays`; in a program of your own, the rule that the sentence names.",
     url="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-configuration-examples.html",
-    judges=WholeStack((VERSIONING, LIFECYCLE, GCS_BUCKET, BLOB_SERVICE, MANAGEMENT_POLICY), check, about=CHECKPOINTS),
+    judges=WholeStack(
+        (*CHECKPOINTS, VERSIONING, LIFECYCLE, GCS_BUCKET, BLOB_SERVICE, MANAGEMENT_POLICY), check, about=CHECKPOINTS
+    ),
 )

@@ -8,22 +8,33 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spotproof.manifests.job_admission import Action, job_admission
+from spotproof.controller.preflight.finding import CHECKS
+from spotproof.manifests.job_admission import Action, Kind, job_admission, kinds, warned
+from spotproof.settings import Environment
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, WORKSPACE_LABEL
 from tests.unit.manifests.cel_rules import refusals, resource_of
-from tests.unit.manifests.jobs import STACKS, Json, experiment, experiments, on_policy, rendered, stack
+from tests.unit.manifests.jobs import STACKS, Json, experiment, experiments, on_policy, on_pool, rendered, stack
 
 DEV = stack("aws-dev")
 
 
-def policies(name: str = "aws-dev") -> dict[tuple[str, str], Any]:
-    """The policies of a stack by the group and resource they look at."""
+def policies(
+    name: str = "aws-dev", of: Callable[[Environment], tuple[Kind, ...]] = kinds
+) -> dict[tuple[str, str], Any]:
+    """The policies of a stack that refuse, or those that warn, by the group and resource they look at."""
     found: dict[tuple[str, str], Any] = {}
+    names = {kind.name for kind in of(stack(name))}
     made: list[Any] = [each for each in job_admission(stack(name)) if each["kind"] == "ValidatingAdmissionPolicy"]
     for each in made:
+        if each["metadata"]["name"] not in names:
+            continue
         (rule,) = each["spec"]["matchConstraints"]["resourceRules"]
         found[rule["apiGroups"][0], rule["resources"][0]] = each
     return found
+
+
+def warned_about(manifest: Json, name: str = "aws-dev") -> list[str]:
+    return refusals(policies(name, warned)[resource_of(manifest)], manifest)
 
 
 def refused(manifest: Json, name: str = "aws-dev") -> list[str]:
@@ -39,7 +50,9 @@ def test_the_policies_are_as_reviewed(golden: Callable[[str, object], None]) -> 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_is_rendered_is_accepted(name: str, data: st.DataObject) -> None:
     raw = data.draw(experiments(stack(name)))
-    assert refused(rendered(raw, stack_name=name), name) == []
+    manifest = rendered(raw, stack_name=name)
+    assert refused(manifest, name) == []
+    assert warned_about(manifest, name) == []
 
 
 JOBSET = rendered(on_policy("jobset", DEV))
@@ -143,13 +156,80 @@ def test_a_job_without_a_policy_is_its_authors_own_affair(manifest: Json) -> Non
     assert refused(bare) == []
 
 
+def untold(manifest: Json) -> Json:
+    """The job, and nobody tells any program of it where to save."""
+
+    def stripped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: stripped(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [stripped(each) for each in value if not (isinstance(each, dict) and each.get("name") == PLACE)]
+        return value
+
+    return stripped(manifest)
+
+
+PLACE = "CHECKPOINT_URI"
+TOLD = [{"name": PLACE, "value": "s3://team/demo"}]
+SAVING: list[Json] = [JOBSET, RAYJOB, SPOT_JOBSET, SPOT_RAYJOB]
+
+
+@pytest.mark.parametrize("manifest", SAVING)
+def test_a_job_on_spot_that_is_told_no_place_to_save_is_warned_about_and_taken(manifest: Json) -> None:
+    assert refused(untold(manifest)) == []
+    assert warned_about(manifest) == []
+    (said,) = warned_about(untold(manifest))
+    check = CHECKS["NoCheckpoint"]
+    assert check.consequence.removeprefix("the job ") in said
+    assert check.what in said
+    assert check.remedy.removeprefix(f"Write {PLACE} there") in said
+
+
+PLACES: list[tuple[Json, Path, object]] = [
+    # one place in a job is enough, whoever is told it
+    (RAYJOB, (*HEAD, "containers", 0, "env"), TOLD),
+    (RAYJOB, (*WORKER, "containers", 0, "env"), TOLD),
+    (RAYJOB, ("spec", "submitterPodTemplate", "spec", "containers", 0, "env"), TOLD),
+    (RAYJOB, ("spec", "runtimeEnvYAML"), f"env_vars: {{{PLACE}: s3://team/demo}}"),
+    (JOBSET, (*POD_SPEC, "containers", 0, "env"), [{"name": PLACE, "valueFrom": {"secretKeyRef": {}}}]),
+]
+
+
+@pytest.mark.parametrize(("manifest", "path", "value"), PLACES)
+def test_any_program_of_a_job_may_be_told(manifest: Json, path: Path, value: object) -> None:
+    assert len(warned_about(untold(manifest))) == 1
+    assert warned_about(changed(untold(manifest), path, value)) == []
+
+
+def test_a_job_on_demand_without_a_policy_needs_no_place_to_save() -> None:
+    for operator in ("jobset", "kuberay"):
+        assert warned_about(untold(rendered(on_pool(operator, DEV.pool("t4"))))) == []
+        assert warned_about(untold(rendered(on_pool(operator, DEV.pool("t4-spot"))))) != []
+
+
+def test_a_job_that_says_little_is_judged_without_an_error() -> None:
+    bare = changed(changed(untold(RAYJOB), ("spec", "submitterPodTemplate"), GONE), CLUSTER, GONE)
+    assert len(warned_about(bare)) == 1
+    assert len(warned_about(changed(JOBSET, (*POD_SPEC, "containers", 0, "env"), GONE))) == 1
+
+
+@pytest.mark.parametrize("action", ["deny", "warn", "audit"])
+def test_what_is_only_warned_about_is_never_refused(action: Action) -> None:
+    made: list[Any] = job_admission(DEV, action)
+    names = {kind.name for kind in warned(DEV)}
+    bindings = [each["spec"] for each in made if each["kind"] == "ValidatingAdmissionPolicyBinding"]
+    mild = {tuple(each["validationActions"]) for each in bindings if each["policyName"] in names}
+    assert mild == {("Audit",) if action == "audit" else ("Warn",)}
+
+
 @pytest.mark.parametrize(("action", "word"), [("deny", "Deny"), ("warn", "Warn"), ("audit", "Audit")])
 def test_each_policy_has_a_binding_with_the_action_asked_for(action: Action, word: str) -> None:
     made: list[Any] = job_admission(DEV, action)
     bindings = [each["spec"] for each in made if each["kind"] == "ValidatingAdmissionPolicyBinding"]
     names = [each["metadata"]["name"] for each in made if each["kind"] == "ValidatingAdmissionPolicy"]
     assert [each["policyName"] for each in bindings] == names
-    assert {tuple(each["validationActions"]) for each in bindings} == {(word,)}
+    refusing = {kind.name for kind in kinds(DEV)}
+    assert {tuple(each["validationActions"]) for each in bindings if each["policyName"] in refusing} == {(word,)}
 
 
 def test_only_workspaces_are_looked_at_and_only_what_is_submitted() -> None:
@@ -169,8 +249,11 @@ def test_pools_of_somebody_elses_nodes_are_known_by_their_own_labels() -> None:
         pool.model_copy(update={"node_labels": labels[pool.name]}) for pool in DEV.pools if pool.name in labels
     )
     env = DEV.model_copy(update={"pools": pools})
+    refusing = {kind.name for kind in kinds(env)}
     made: list[Any] = job_admission(env)
-    by_resource = {resource: each for each in made for resource in _resources(each)}
+    by_resource = {
+        resource: each for each in made if each["metadata"]["name"] in refusing for resource in _resources(each)
+    }
     jobset, rayjob = rendered(on_policy("jobset", env), env), rendered(on_policy("kuberay", env), env)
 
     assert refusals(by_resource["jobsets"], jobset) == []
@@ -189,9 +272,6 @@ def _resources(manifest: Any) -> list[str]:
 def test_where_the_pools_taints_are_somebody_elses_no_toleration_is_asked_for() -> None:
     pools = tuple(pool.model_copy(update={"taints": ()}) for pool in DEV.pools)
     env = DEV.model_copy(update={"pools": pools})
-    (policy,) = [
-        each
-        for each in job_admission(env)
-        if each["kind"] == "ValidatingAdmissionPolicy" and "jobsets" in str(each["metadata"])
-    ]
+    made: list[Any] = job_admission(env)
+    policy = next(each for each in made if each["metadata"]["name"] == "spotproof-jobsets")
     assert refusals(policy, changed(JOBSET, (*POD_SPEC, "tolerations"), GONE)) == []

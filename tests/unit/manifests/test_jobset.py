@@ -1,6 +1,8 @@
 import copy
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spotproof.manifests.gang import LOST_NODE_SECONDS, NO_LIMIT
-from spotproof.manifests.jobs import render
-from spotproof.manifests.jobset import ATTEMPT_LABEL
+from spotproof.manifests.jobs import notes, render
+from spotproof.manifests.jobset import ATTEMPT_LABEL, SHELL_SECONDS
 from spotproof.vocabulary import (
     BACKOFF_LIMIT_ANNOTATION,
     CAPACITY_LABEL,
@@ -122,6 +124,7 @@ def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Calla
         if role != "submitter":
             assert spec["terminationGracePeriodSeconds"] == env.provider.grace_seconds
             assert variables["SPOTPROOF_ATTEMPT"].startswith("<")
+            assert 0 < int(variables["SPOTPROOF_NOTICE_SECONDS"]) < spec["terminationGracePeriodSeconds"]
         if role in {"head", "submitter"}:
             assert not env.pool(spec["nodeSelector"][POOL_LABEL]).is_spot
     if manifest["kind"] == "JobSet":
@@ -140,6 +143,42 @@ def test_pods_get_a_token_only_where_there_is_a_training_run_to_write_to(operato
     ):
         worker = pod_templates(rendered(raw, env))["worker"]
         assert worker["spec"]["automountServiceAccountToken"] is has_token
+
+
+@pytest.mark.parametrize("operator", ["jobset", "kuberay"])
+def test_a_trainer_saves_as_often_as_its_policy_reckons_with_and_without_one_as_it_likes(operator: str) -> None:
+    every = timedelta(minutes=20)
+    first, *rest = DEV.fallback_policies
+    policy = first.model_copy(update={"deadline": first.deadline.model_copy(update={"checkpoint_every": every})})
+    env = DEV.model_copy(update={"fallback_policies": (policy, *rest)})
+    name = "SPOTPROOF_CHECKPOINT_SECONDS"
+    with_policy = pod_templates(rendered(on_policy(operator, env), env))
+    without = pod_templates(rendered(on_pool(operator, DEV.pool("t4-spot"))))
+    assert {env_of(each).get(name) for role, each in with_policy.items() if role != "submitter"} == {"1200"}
+    assert {env_of(each).get(name) for each in without.values()} == {None}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_rank_has_the_clouds_notice_but_for_what_its_shell_needs(name: str) -> None:
+    env = stack(name)
+    variables = env_of(pod_templates(rendered(experiment("jobset"), stack_name=name))["worker"])
+    assert int(variables["SPOTPROOF_NOTICE_SECONDS"]) == env.provider.grace_seconds - SHELL_SECONDS
+
+
+def test_a_pod_knows_how_many_there_are_of_its_role() -> None:
+    templates = pod_templates(rendered(roles()))
+    assert {role: env_of(each)["SPOTPROOF_PODS"] for role, each in templates.items()} == {"worker": "2", "master": "1"}
+
+
+@pytest.mark.parametrize(
+    ("pool", "way_in_is_known", "is_said"), [("t4-spot", False, True), ("t4-spot", True, False), ("t4", False, False)]
+)
+def test_a_job_on_spot_whose_pods_nobody_lets_into_the_store_is_warned_about(
+    pool: str, *, way_in_is_known: bool, is_said: bool
+) -> None:
+    made = job(on_pool("jobset", DEV.pool(pool)))
+    made = replace(made, store=replace(made.store, way_in_is_known=way_in_is_known))
+    assert any("the first eviction loses all of it" in note for note in notes(made)) is is_said
 
 
 def actions(manifest: Json) -> dict[str, str]:

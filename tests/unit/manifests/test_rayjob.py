@@ -111,6 +111,12 @@ def test_ray_drains_within_the_pods_grace() -> None:
     assert 0 < drain < template["spec"]["terminationGracePeriodSeconds"]
 
 
+def test_a_programs_notice_is_rays_drain() -> None:
+    for role in ("head", "worker"):
+        variables = env_of(pod_templates(rendered(on_policy("kuberay", DEV)))[role])
+        assert variables["SPOTPROOF_NOTICE_SECONDS"] == variables["RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"]
+
+
 def test_the_heads_zone_does_not_bind_the_workers() -> None:
     templates = pod_templates(rendered(on_policy("kuberay", DEV)))
     affinity = templates["worker"]["spec"]["affinity"]["podAffinity"]

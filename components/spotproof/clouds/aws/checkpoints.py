@@ -61,7 +61,7 @@ class CheckpointBucket(pulumi.ComponentResource):
         _guard(name, bucket, bucket_document(self.bucket_name, args["region"]), child)
         _keep_versions(name, bucket, days, child, versioning=versioning)
         # policies over the whole stack see a component's outputs, never its inputs
-        self.register_outputs({"uri": self.uri, "protect": protect, "versioning": versioning})
+        self.register_outputs({"uri": self.uri, "protect": protect, "versioning": versioning, "retainDays": days})
 
 
 def _guard(name: str, bucket: aws.s3.Bucket, policy: str, child: pulumi.ResourceOptions) -> None:

@@ -88,7 +88,7 @@ class CheckpointContainers(pulumi.ComponentResource):
                 **here,
             )
         # policies over the whole stack see a component's outputs, never its inputs
-        self.register_outputs({"uri": self.uri, "protect": protect, "versioning": versioning})
+        self.register_outputs({"uri": self.uri, "protect": protect, "versioning": versioning, "retainDays": days})
 
 
 def _account(name: str, args: CheckpointContainersArgs, opts: pulumi.ResourceOptions) -> azure.storage.StorageAccount:

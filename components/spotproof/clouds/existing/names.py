@@ -22,6 +22,7 @@ def checkpoint_store(stack: str, environment: Environment) -> CheckpointStore:
     if checkpoints.uri is None:
         raise ValueError("checkpoints.uri is missing")
     if not checkpoints.uri.startswith(CLAIM):
-        return CheckpointStore(checkpoints.uri, secret=checkpoints.secret)
+        is_known = checkpoints.secret is not None or bool(checkpoints.service_account_annotations)
+        return CheckpointStore(checkpoints.uri, secret=checkpoints.secret, way_in_is_known=is_known)
     claim, _, path = checkpoints.uri.removeprefix(CLAIM).partition("/")
     return CheckpointStore(f"file://{MOUNT_PATH}/{path}".rstrip("/"), volume_claim=claim)

@@ -66,7 +66,7 @@ class CheckpointBucket(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, protect=protect),
         )
         # policies over the whole stack see a component's outputs, never its inputs
-        self.register_outputs({"uri": self.uri, "protect": protect, "versioning": versioning})
+        self.register_outputs({"uri": self.uri, "protect": protect, "versioning": versioning, "retainDays": days})
 
 
 def lifecycle(days: int, *, versioning: bool) -> list[Any]:

@@ -213,7 +213,8 @@ def test_somebody_who_is_neither_a_user_nor_a_group_is_nobody() -> None:
 
 STORES = [
     ({"uri": "s3://team/lab", "secret": "keys"}, ("s3://team/lab", "keys", None)),
-    ({"uri": "https://store.example/team"}, ("https://store.example/team", None, None)),
+    ({"uri": "gs://team"}, ("gs://team", None, None)),
+    ({"uri": "abfss://team@lab.example"}, ("abfss://team@lab.example", None, None)),
     ({"uri": "pvc://claim"}, ("file:///checkpoints", None, "claim")),
     ({"uri": "pvc://claim/of/ours"}, ("file:///checkpoints/of/ours", None, "claim")),
 ]
@@ -226,6 +227,22 @@ def test_the_store_is_the_settings_and_a_claim_is_where_pods_have_it_mounted(
     store = checkpoint_store("lab", environment({**FULL, "checkpoints": settings}))
 
     assert (store.uri, store.secret, store.volume_claim) == wanted
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_known"),
+    [
+        ({"uri": "s3://team"}, False),
+        ({"uri": "s3://team", "secret": "keys"}, True),
+        ({"uri": "s3://team", "serviceAccountAnnotations": {"role": "trainer"}}, True),
+        ({"uri": "pvc://claim"}, True),
+    ],
+)
+def test_how_pods_get_into_a_store_is_known_by_secret_identity_or_claim(
+    settings: dict[str, object], *, is_known: bool
+) -> None:
+    store = checkpoint_store("lab", environment({**FULL, "checkpoints": settings}))
+    assert store.way_in_is_known is is_known
 
 
 def test_the_cluster_outlives_the_stack_and_brings_nothing() -> None:

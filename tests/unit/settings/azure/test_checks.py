@@ -98,7 +98,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"tags": {"a/b": "c"}}, "tags.a/b", "as in `team`"),
     ({"tags": {"microsoft-team": "c"}}, "tags.microsoft-team", "begins with"),
     ({"tags": {f"t{n}": "x" for n in range(41)}}, "tags", "Keep 40"),
-    ({"checkpoints": {"uri": "az://elsewhere"}}, "checkpoints.uri", "no effect"),
+    ({"checkpoints": {"uri": "abfss://else@where"}}, "checkpoints.uri", "no effect"),
 ]
 
 
