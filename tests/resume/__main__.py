@@ -1,15 +1,16 @@
 """`make test-resume`: every training example killed while it trains, and held against itself when nobody kills it.
 
-python -m tests.resume [jax-orbax-jobset ...] [--stores file s3] [--kills 5] [--seed 1] [--large] [--no-faults] [--write]
+python -m tests.resume [jax-orbax-jobset ...] [--stores file s3] [--kills 5] [--seed 1] [--large] [--no-faults]
+    [--json file] [--write]
 """
 
 import argparse
 import json
+import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,13 +18,13 @@ from benchmarks.measure import machine
 from benchmarks.pages import between, table
 from tests.conftest import ROOT
 from tests.resume.environments import NotRun, environment
-from tests.resume.example import Example, Fault
+from tests.resume.example import FAULTS, Example, Fault
 from tests.resume.examples import EXAMPLES
 from tests.resume.gang import Gang, Played
 from tests.resume.judge import Figures, figures, findings
-from tests.resume.kills import plan
+from tests.resume.kills import Ground, Kill, plan
 from tests.resume.planting import planted
-from tests.resume.store import Store, bucket, folder, s3_server
+from tests.resume.store import bucket, folder, s3_server
 
 STORES: Final = ("file", "s3")
 HEAD: Final = (
@@ -41,6 +42,17 @@ HEAD: Final = (
 )
 
 
+@dataclass(frozen=True)
+class Case:
+    """What is run, and where it saves."""
+
+    example: Example
+    python: Path
+    store: str
+    program: Path | None = None
+    """The folder of a train.py with a fault in it."""
+
+
 @dataclass
 class Proofs:
     """What was found in all of them."""
@@ -52,16 +64,12 @@ class Proofs:
     wrong: list[str] = field(default_factory=list[str])
     not_run: dict[str, str] = field(default_factory=dict[str, str])
 
-    @contextmanager
-    def store(self, kind: str, name: str) -> Iterator[Store]:
-        """An empty one."""
-        with folder(self.scratch / name / "store") if kind == "file" else bucket(self.server, name) as store:
-            yield store
-
-    def played(self, example: Example, python: Path, kind: str, name: str, kills: Any, program: Path | None) -> Played:
-        """One run; `kills` is a plan."""
-        with self.store(kind, name) as store:
-            return (example.gang or Gang)(example, python, store, self.scratch / name / "logs", program).run(kills)
+    def played(self, case: Case, name: str, kills: Sequence[Kill] = ()) -> Played:
+        """One run of a case."""
+        scratch = self.scratch / name
+        with folder(scratch / "store") if case.store == "file" else bucket(self.server, name) as store:
+            gang = (case.example.gang or Gang)(case.example, case.python, store, scratch / "logs", case.program)
+            return gang.run(kills)
 
 
 def main() -> int:
@@ -103,37 +111,35 @@ def _asked() -> argparse.Namespace:
 def _prove(proofs: Proofs, example: Example, python: Path, asked: argparse.Namespace) -> None:
     references: dict[str, Played] = {}
     for kind in asked.stores:
-        name = f"{example.name}-{kind}"
-        reference = proofs.played(example, python, kind, f"{name}-uninterrupted", (), None)
-        references[kind] = reference
+        name, case = f"{example.name}-{kind}", Case(example, python, kind)
+        reference = proofs.played(case, f"{name}-uninterrupted")
         if wrong := findings(reference, reference, 0):
             proofs.wrong += [f"{name}, uninterrupted: {each}" for each in wrong]
             continue
-        saves = example.steps // example.save_steps
-        writes = reference.writes // saves
-        kills = plan(asked.seed, asked.kills, example.steps, example.save_steps, example.processes, writes)
+        references[kind] = reference
+        writes = reference.writes // (example.steps // example.save_steps)
+        kills = plan(asked.seed, asked.kills, Ground(example.steps, example.save_steps, example.processes, writes))
         for kill in kills:
             _say(f"{name}: {kill}")
-        played = proofs.played(example, python, kind, f"{name}-killed", kills, None)
+        played = proofs.played(case, f"{name}-killed", kills)
         wrong = findings(reference, played, asked.kills)
         proofs.wrong += [f"{name}: {each}" for each in wrong]
         proofs.figures[example.name, kind] = figures(played)
         _say(f"{name}: {'WRONG' if wrong else 'ok'} {json.dumps(figures(played).record())}")
     for fault in () if asked.no_faults else example.faults:
         if fault.changes and fault.store in references:
-            _plant(proofs, example, python, fault, references[fault.store])
+            _plant(proofs, Case(example, python, fault.store), fault, references[fault.store])
 
 
-def _plant(proofs: Proofs, example: Example, python: Path, fault: Fault, reference: Played) -> None:
-    name = f"{example.name}-{fault.words.replace(' ', '-')}"
-    program = planted(example, fault, proofs.scratch / name / "program")
-    played = proofs.played(example, python, fault.store, name, fault.kills, program)
-    wrong = findings(reference, played, len(fault.kills))
-    if wrong:
-        proofs.caught[example.name, fault.words] = wrong[0]
-        _say(f"{example.name}: {fault.words}: caught: {wrong[0]}")
+def _plant(proofs: Proofs, case: Case, fault: Fault, reference: Played) -> None:
+    name = f"{case.example.name}-{fault.words.replace(' ', '-')}"
+    program = planted(case.example, fault, proofs.scratch / name / "program")
+    found = findings(reference, proofs.played(replace(case, program=program), name, fault.kills), 0)
+    if by := [each for each in found if re.search(FAULTS[fault.words], each)]:
+        proofs.caught[case.example.name, fault.words] = by[0]
+        _say(f"{case.example.name}: {fault.words}: caught: {by[0]}")
     else:
-        proofs.wrong.append(f"{example.name}: {fault.words}: was not caught")
+        proofs.wrong.append(f"{case.example.name}: {fault.words}: was not caught, but {found or 'nothing'} was found")
 
 
 def _record(proofs: Proofs) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What the proofs know of an example: how it is launched, what lies in its store, and which faults are planted into it."""
+"""What the proofs know of an example: how it is launched, what lies in its store, which faults are planted into it."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ from tests.resume.kills import Kill
 if TYPE_CHECKING:
     from tests.resume.gang import Gang
 
-FAULTS: Final = (
-    "a marker written first",
-    "a resume that takes the newest directory",
-    "an exit with 0 after SIGTERM",
-    "a random state not saved",
-)
-"""What is planted into every example, alone."""
+FAULTS: Final[Mapping[str, str]] = {
+    "a marker written first": r"is marked complete with \d+ bytes",
+    "a resume that takes the newest directory": r"started at step|failed by itself",
+    "an exit with 0 after SIGTERM": r"left with 0",
+    "a random state not saved": r"losses differ",
+}
+"""What is planted into every example, alone, and what the judge has to say of it."""
 
 StoreKind = Literal["file", "s3"]
 

@@ -1,7 +1,7 @@
 """Runs a job of several processes as its operator does: one is lost, all end, and all start again with attempt + 1.
 
-This is JobSet's way. An example whose operator has another one has a class of its own beside this, which replaces `commands` and
-`victims`.
+This is JobSet's way. An example whose operator has another one has a class of its own beside this, which replaces
+`commands` and `victims`.
 """
 
 import os

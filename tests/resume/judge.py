@@ -1,7 +1,7 @@
 """Whether a run that was killed is the run that was not. From what the programs print, and from the store itself.
 
-What is complete is decided here, from the store before each restart, never from the program's own words: a checkpoint that is
-marked complete and is smaller than those of the run that nobody killed was marked before it was written.
+What is complete is decided here, from the store before each restart, never from the program's own words: a checkpoint
+that is marked complete and is smaller than those of the run that nobody killed was marked before it was written.
 """
 
 import re
@@ -19,9 +19,9 @@ SAVED: Final = re.compile(r"(?:SIGTERM: )?saved step (\d+) in ([0-9.]+) s")
 FINISHED: Final = re.compile(r"finished at step (\d+), state sha256 ([0-9a-f]{64})")
 TERMINATED: Final = 143
 WHOLE: Final = 0.9
-"""Of the smallest checkpoint of the run that nobody killed: what is compressed differs by some percent from step to step."""
+"""Of the smallest checkpoint of the run that nobody killed: what is compressed differs by some percent."""
 SLOW: Final = 3
-"""Times as long as the longest save of either run: what a save may take while everything else starts and ends beside it."""
+"""Times as long as the longest save of either run: what a save may take while others start and end beside it."""
 SECONDS_OF_A_SAVE: Final = 2.0
 """At least; the shortest saves are of milliseconds, and say little of the next one."""
 
@@ -91,7 +91,10 @@ def _of_the_end(reference: Played, played: Played) -> Iterator[str]:
     elif found is None:
         yield f"it did not finish: {_why(played.attempts[-1])}"
     elif wanted != found:
-        yield f"it ended at step {found[0]} with state {found[1][:12]}, the uninterrupted run at {wanted[0]} with {wanted[1][:12]}"
+        yield (
+            f"it ended at step {found[0]} with state {found[1][:12]}, "
+            f"the uninterrupted run at step {wanted[0]} with {wanted[1][:12]}"
+        )
 
 
 def _why(attempt: Attempt) -> str:
@@ -109,7 +112,9 @@ def _of_the_losses(reference: Played, played: Played) -> Iterator[str]:
     for attempt in played.attempts:
         other = [step for step, loss, _ in _steps(attempt) if wanted.get(step) != loss]
         if other:
-            yield f"attempt {attempt.number}: {len(other)} losses differ from the uninterrupted run's, first at step {other[0]}"
+            yield (
+                f"attempt {attempt.number}: {len(other)} losses differ from the uninterrupted run's, from step {other[0]}"
+            )
 
 
 def _of_an_attempt(reference: Played, played: Played, index: int) -> Iterator[str]:
@@ -117,15 +122,15 @@ def _of_an_attempt(reference: Played, played: Played, index: int) -> Iterator[st
     name = f"attempt {attempt.number}"
     if attempt.killed is None and any(attempt.statuses.values()):
         yield f"{name} failed by itself: {_why(attempt)}"
-    yield from _of_its_start(reference, played, attempt)
+    yield from _of_its_start(reference, attempt)
     yield from _of_its_end(attempt)
     yield from _of_what_it_lost(reference, played, index)
     said = max((step for step, _, _ in _saves(attempt)), default=0)
     if (newest := _newest(_left(played, index))) < said:
-        yield f"{name} said that step {said} is saved, and the newest complete checkpoint in the store is of step {newest}"
+        yield f"{name} said that step {said} is saved, and the newest complete checkpoint is of step {newest}"
 
 
-def _of_its_start(reference: Played, played: Played, attempt: Attempt) -> Iterator[str]:
+def _of_its_start(reference: Played, attempt: Attempt) -> Iterator[str]:
     whole = WHOLE * min((each.size for each in reference.after if each.complete), default=0)
     for each in attempt.before:
         if each.complete and each.size < whole:
@@ -139,10 +144,10 @@ def _of_its_start(reference: Played, played: Played, attempt: Attempt) -> Iterat
             yield f"attempt {attempt.number} did not say where it starts: {_last_line(attempt.errors)}"
         return
     if start != newest:
-        yield f"attempt {attempt.number} started at step {start}, and the newest complete checkpoint is of step {newest}"
+        yield f"attempt {attempt.number} started at step {start}; the newest complete checkpoint is of step {newest}"
     first = next((step for step, _, _ in _steps(attempt)), None)
     if first is not None and first != newest + 1:
-        yield f"the first step of attempt {attempt.number} is {first}, and the newest complete checkpoint is of step {newest}"
+        yield f"attempt {attempt.number} did step {first} first; the newest complete checkpoint is of step {newest}"
 
 
 def _of_its_end(attempt: Attempt) -> Iterator[str]:
@@ -150,7 +155,7 @@ def _of_its_end(attempt: Attempt) -> Iterator[str]:
         return
     status = attempt.statuses.get(attempt.victim)
     if attempt.kill.told and status != TERMINATED and not _has_finished(attempt):
-        yield f"attempt {attempt.number}: process {attempt.victim} left with {status} after SIGTERM, and not with {TERMINATED}"
+        yield f"attempt {attempt.number}: process {attempt.victim} left with {status} after SIGTERM, not {TERMINATED}"
     if not _has_finished(attempt) and (complete := [index for index, each in attempt.statuses.items() if each == 0]):
         yield f"attempt {attempt.number}: processes {complete} left with 0 before the end; they would never start again"
 
@@ -180,7 +185,7 @@ def _of_what_is_kept(played: Played) -> Iterator[str]:
         # The oldest goes after the newest is complete, and a kill may come between.
         most = keep if _has_finished(attempt) else keep + 1
         if len(complete) > most:
-            yield f"after attempt {attempt.number} {len(complete)} complete checkpoints are kept, {most} at most were asked for"
+            yield f"after attempt {attempt.number} {len(complete)} complete checkpoints are kept, and {most} may be"
     if unfinished := [each.folder for each in played.after if not each.complete]:
         yield f"at the end unfinished checkpoints are left: {', '.join(unfinished)}"
 

@@ -33,25 +33,29 @@ class Kill:
         return f"{'SIGTERM' if self.told else 'SIGKILL'} to process {self.process} {where}"
 
 
-def plan(seed: int, kills: int, steps: int, save_steps: int, processes: int, writes: int) -> Sequence[Kill]:
-    """So many kills, in the order in which they happen.
+@dataclass(frozen=True)
+class Ground:
+    """What a plan has to know of the run."""
 
-    Args:
-        seed: The same seed is the same plan.
-        kills: How many.
-        steps: Of the whole run.
-        save_steps: Between two saves; a kill inside a save needs one to come.
-        processes: Of the gang.
-        writes: That one save makes in the store.
+    steps: int
+    save_steps: int
+    """Between two saves."""
+    processes: int
+    writes: int
+    """That one save makes in the store."""
+
+
+def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
+    """So many kills, in the order in which they happen; the same seed is the same plan.
 
     Raises:
         ValueError: There are not so many steps.
     """
     dice = random.Random(seed)  # noqa: S311 - reproducible, not secret
-    last = steps - save_steps - 1
+    last = ground.steps - ground.save_steps - 1  # a kill inside a save needs one to come
     if kills > last:
         raise ValueError(f"{kills} kills need more than {last} steps")
-    moments = [MOMENTS[each % len(MOMENTS)] for each in range(kills)]
+    moments: list[Moment] = [MOMENTS[each % len(MOMENTS)] for each in range(kills)]
     dice.shuffle(moments)
     told = [each < round(TOLD * kills) for each in range(kills)]
     dice.shuffle(told)
@@ -60,8 +64,8 @@ def plan(seed: int, kills: int, steps: int, save_steps: int, processes: int, wri
             step=0 if moment == "resume" else step,
             moment=moment,
             told=announced,
-            process=dice.randrange(processes),
-            write=dice.randint(1, writes),
+            process=dice.randrange(ground.processes),
+            write=dice.randint(1, ground.writes),
         )
         for step, moment, announced in zip(sorted(dice.sample(range(1, last), kills)), moments, told, strict=True)
     ]

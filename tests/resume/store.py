@@ -1,4 +1,4 @@
-"""Where the programs save: a folder, or an S3 of moto's behind a proxy. Both say when a write begins, and count bytes."""
+"""Where the programs save: a folder, or an S3 server behind a proxy. Both say when a write begins, and count bytes."""
 
 import shutil
 import socket
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -65,7 +65,7 @@ class Store(ABC):
 
 
 class Folder(Store):
-    """file://. A write is a new file; it is seen by looking at the folder often, so the writer is a little ahead of the kill."""
+    """file://. A write is a new file, seen by looking often: the writer is a little ahead of the kill."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.uri, self.variables = path, f"file://{path}", {}
@@ -169,7 +169,7 @@ class Bucket(Store):
 
 
 @contextmanager
-def folder(path: Path) -> Iterator[Store]:
+def folder(path: Path) -> Generator[Store]:
     """A store that is a folder, removed at the end."""
     store = Folder(path)
     try:
@@ -180,7 +180,7 @@ def folder(path: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def bucket(server: str, name: str) -> Iterator[Store]:
+def bucket(server: str, name: str) -> Generator[Store]:
     """A store at `server`, for one run of this name."""
     store = Bucket(server, name)
     try:
@@ -190,8 +190,8 @@ def bucket(server: str, name: str) -> Iterator[Store]:
 
 
 @contextmanager
-def s3_server(log: Path) -> Iterator[str]:
-    """moto's server as a process of its own; its address.
+def s3_server(log: Path) -> Generator[str]:
+    """A server of moto's as a process of its own; its address.
 
     Raises:
         RuntimeError: It did not start; the log says why.
