@@ -97,7 +97,7 @@ def main() -> int:
 def _asked() -> argparse.Namespace:
     names = [example.name for example in EXAMPLES]
     parser = argparse.ArgumentParser(prog="python -m tests.resume")
-    parser.add_argument("examples", nargs="*", default=names, choices=names)
+    parser.add_argument("examples", nargs="*", help=f"of {', '.join(names)}; all where none is named")
     parser.add_argument("--stores", nargs="+", default=STORES, choices=STORES)
     parser.add_argument("--kills", type=int, default=5, help="in each run")
     parser.add_argument("--seed", type=int, default=1)
@@ -105,7 +105,11 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--no-faults", action="store_true", help="plant none")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
     parser.add_argument("--write", action="store_true", help="write the figures into docs/reliability.md")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if unknown := set(asked.examples) - set(names):
+        parser.error(f"there is no example {', '.join(sorted(unknown))}")
+    asked.examples = asked.examples or names
+    return asked
 
 
 def _prove(proofs: Proofs, example: Example, python: Path, asked: argparse.Namespace) -> None:

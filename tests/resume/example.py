@@ -26,6 +26,11 @@ StoreKind = Literal["file", "s3"]
 class Readable(Protocol):
     """What can be read of one run's store, without its programs."""
 
+    @property
+    def uri(self) -> str:
+        """CHECKPOINT_URI."""
+        ...
+
     def sizes(self) -> Mapping[str, int]:
         """Bytes of every file or object, by its path below CHECKPOINT_URI."""
         ...

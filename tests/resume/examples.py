@@ -4,5 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.resume.example import Example
+from tests.resume.jax_orbax import JAX_ORBAX
 
-EXAMPLES: Final[Sequence[Example]] = ()
+EXAMPLES: Final[Sequence[Example]] = (JAX_ORBAX,)

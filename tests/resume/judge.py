@@ -5,6 +5,7 @@ that is marked complete and is smaller than those of the run that nobody killed 
 """
 
 import re
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
@@ -112,9 +113,7 @@ def _of_the_losses(reference: Played, played: Played) -> Iterator[str]:
     for attempt in played.attempts:
         other = [step for step, loss, _ in _steps(attempt) if wanted.get(step) != loss]
         if other:
-            yield (
-                f"attempt {attempt.number}: {len(other)} losses differ from the other run's, from step {other[0]}"
-            )
+            yield (f"attempt {attempt.number}: {len(other)} losses differ from the other run's, from step {other[0]}")
 
 
 def _of_an_attempt(reference: Played, played: Played, index: int) -> Iterator[str]:
@@ -154,7 +153,7 @@ def _of_its_end(attempt: Attempt) -> Iterator[str]:
     if attempt.killed is None or not attempt.kill:
         return
     status = attempt.statuses.get(attempt.victim)
-    if attempt.kill.told and status != TERMINATED and not _has_finished(attempt):
+    if attempt.kill.told and status not in (TERMINATED, -signal.SIGTERM) and not _has_finished(attempt):
         yield f"attempt {attempt.number}: process {attempt.victim} left with {status} after SIGTERM, not {TERMINATED}"
     if not _has_finished(attempt) and (complete := [index for index, each in attempt.statuses.items() if each == 0]):
         yield f"attempt {attempt.number}: processes {complete} left with 0 before the end; they would never start again"
