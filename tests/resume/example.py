@@ -52,7 +52,7 @@ class Found:
 
 
 def by_marker(folder: str, marker: str) -> Callable[[Readable], Sequence[Found]]:
-    """Checkpoints are folders that match, with a group `step`; the complete ones hold the marker.
+    """Checkpoints are the folders whose names match, with a group `step`; the complete ones hold the marker.
 
     A group `unfinished` that matches says that the folder's own name tells it is none yet.
     """
@@ -63,9 +63,9 @@ def by_marker(folder: str, marker: str) -> Callable[[Readable], Sequence[Found]]
         marked: set[str] = set()
         steps: dict[str, int] = {}
         for path, size in store.sizes().items():
-            if not (match := pattern.match(path)):
+            name, _, rest = path.partition("/")
+            if not (match := pattern.fullmatch(name)):
                 continue
-            name, rest = match.group(0), path[match.end() :].removeprefix("/")
             steps[name] = int(match["step"])
             sizes[name] = sizes.get(name, 0) + size
             if rest == marker and not match.groupdict().get("unfinished"):
