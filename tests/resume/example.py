@@ -52,20 +52,20 @@ class Found:
 
 
 def by_marker(folder: str, marker: str) -> Callable[[Readable], Sequence[Found]]:
-    """Checkpoints are the folders whose names match, with a group `step`; the complete ones hold the marker.
+    """Checkpoints are the folders whose paths match, with a group `step`; the complete ones hold the marker.
 
     A group `unfinished` that matches says that the folder's own name tells it is none yet.
     """
-    pattern = re.compile(folder)
+    pattern = re.compile(f"({folder})/")
 
     def find(store: Readable) -> Sequence[Found]:
         sizes: dict[str, int] = {}
         marked: set[str] = set()
         steps: dict[str, int] = {}
         for path, size in store.sizes().items():
-            name, _, rest = path.partition("/")
-            if not (match := pattern.fullmatch(name)):
+            if not (match := pattern.match(path)):
                 continue
+            name, rest = match[1], path[match.end() :]
             steps[name] = int(match["step"])
             sizes[name] = sizes.get(name, 0) + size
             if rest == marker and not match.groupdict().get("unfinished"):
