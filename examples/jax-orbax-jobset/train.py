@@ -52,7 +52,7 @@ def main() -> None:
     shared = run.checkpoint_uri.startswith(("file://", "gs://"))
     checkpoints = (Shared if shared else Mirrored)(run.checkpoint_uri, asked.keep)
     gang = Gang(run, saves, checkpoints)
-    state = jax.device_put(fresh(optimizer, asked.width), everywhere)
+    state = jax.jit(fresh, static_argnums=(0, 1), out_shardings=everywhere)(optimizer, asked.width)
     step = checkpoints.newest()
     if step:
         state = checkpoints.restore(step, state)
@@ -201,7 +201,7 @@ class Mirrored:
     """s3:// and abfs://, to which Orbax 0.12 writes no arrays: the first process saves to a folder, and copies that up.
 
     It has all of the state, which is the same in every process. A checkpoint is complete when commit_success.txt is
-    there, which is written last; an upload that was cut off has none. The rest of the folder is as Orbax wrote it.
+    there, which is written last; an upload that was cut off has none. All processes read it, each into its own folder.
     """
 
     def __init__(self, uri: str, keep: int) -> None:
@@ -216,13 +216,10 @@ class Mirrored:
         return int(multihost_utils.broadcast_one_to_all(np.int32(newest)))
 
     def restore(self, step: int, like: State) -> State:
-        state = jax.device_get(like)
-        if self._first:
-            self._files.get(f"{self._root}/{step}/", f"{self._folder / str(step)}/", recursive=True)
-            (self._folder / str(step) / MARKER).unlink()
-            state = self._manager().restore(step, args=ocp.args.StandardRestore(state))
-        state = multihost_utils.broadcast_one_to_all(state)
-        return jax.tree.map(lambda value, each: jax.device_put(value, each.sharding), state, like)
+        self._files.get(f"{self._root}/{step}/", f"{self._folder / str(step)}/", recursive=True)
+        (self._folder / str(step) / MARKER).unlink()
+        state = self._manager().restore(step, args=ocp.args.StandardRestore(jax.device_get(like)))
+        return jax.tree.map(placed, state, like)
 
     def save(self, step: int, state: State) -> None:
         if self._first:
@@ -308,8 +305,7 @@ class Gang:
         """Begin a checkpoint of this step, when the one before is complete."""
         self.settle()
         self._begun = Begun(step, time.monotonic(), self._trained)
-        seconds = jax.device_put(np.int32(self._trained), state["seconds"].sharding)
-        self._checkpoints.save(step, {**state, "seconds": seconds})
+        self._checkpoints.save(step, {**state, "seconds": placed(self._trained, state["seconds"])})
 
     def settle(self) -> None:
         """Wait until the last checkpoint is complete."""
@@ -356,6 +352,11 @@ class Gang:
     @staticmethod
     def _all(*, fits: bool) -> bool:
         return bool(multihost_utils.process_allgather(np.asarray([fits], np.int32)).all())
+
+
+def placed(value: Any, like: jax.Array) -> jax.Array:
+    """What every process has, as an array of all of them. jax.device_put would compare it among them first, one by one."""
+    return jax.make_array_from_process_local_data(like.sharding, np.asarray(value, like.dtype), like.shape)
 
 
 def digest(state: State) -> str:

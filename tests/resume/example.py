@@ -104,7 +104,8 @@ class Example:
     keep: int = 3
     width: int = 256
     step_seconds: float = 0.02
-    notice_seconds: float = 10
+    notice_seconds: float = 25
+    """The shortest of the clouds' notices, less what the wrapper needs."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of its environment, beside what a rendered pod is told."""
     gang: "type[Gang] | None" = None
