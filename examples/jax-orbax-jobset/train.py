@@ -198,9 +198,9 @@ class Shared:
 
 
 class Mirrored:
-    """s3:// and abfs://, to which Orbax 0.12 writes no arrays: the first process saves to a folder, and copies that up.
+    """s3:// and abfs://, to which Orbax 0.12 writes no arrays: one process saves to a folder, and copies that up.
 
-    It has all of the state, which is the same in every process. A checkpoint is complete when commit_success.txt is
+    It is the first, and has all of the state, as every process has. A checkpoint is complete when commit_success.txt is
     there, which is written last; an upload that was cut off has none. All processes read it, each into its own folder.
     """
 
@@ -244,8 +244,9 @@ class Mirrored:
                 self._remove(each)
 
     def _manager(self) -> ocp.CheckpointManager:
+        index = jax.process_index()
         alone = ocp.options.MultiprocessingOptions(
-            primary_host=0, active_processes={0}, barrier_sync_key_prefix="first"
+            primary_host=index, active_processes={index}, barrier_sync_key_prefix=f"process-{index}"
         )
         options = ocp.CheckpointManagerOptions(
             create=False, max_to_keep=1, enable_async_checkpointing=False, multiprocessing_options=alone
@@ -355,7 +356,7 @@ class Gang:
 
 
 def placed(value: Any, like: jax.Array) -> jax.Array:
-    """What every process has, as an array of all of them. jax.device_put would compare it among them first, one by one."""
+    """What every process has, as an array of all of them. jax.device_put would compare it among them first."""
     return jax.make_array_from_process_local_data(like.sharding, np.asarray(value, like.dtype), like.shape)
 
 
