@@ -29,8 +29,8 @@ from jax.sharding import PartitionSpec as Axes
 
 INPUTS, BATCH = 64, 128
 DROPPED = 0.1
-MARKER = "commit_success.txt"
-"""Orbax's own, for stores without a rename."""
+MARKER = "uploaded"
+"""Not Orbax's commit_success.txt: that is in the folder already, and is copied before the arrays as well as after."""
 
 State = dict[str, Any]
 """All that is saved: `params`, `optimizer` (its count is the schedule), `step`, `position` in the data, `random`, and
@@ -200,8 +200,8 @@ class Shared:
 class Mirrored:
     """s3:// and abfs://, to which Orbax 0.12 writes no arrays: one process saves to a folder, and copies that up.
 
-    It is the first, and has all of the state, as every process has. A checkpoint is complete when commit_success.txt is
-    there, which is written last; an upload that was cut off has none. All processes read it, each into its own folder.
+    It is the first, and has all of the state, as every process has. A checkpoint is complete when `uploaded` is there,
+    which is written last; an upload that was cut off has none. All processes read it, each into its own folder.
     """
 
     def __init__(self, uri: str, keep: int) -> None:
