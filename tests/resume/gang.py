@@ -168,8 +168,10 @@ class Gang:
         self._events.put(("exit", (index, status)))
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
-        for line in process.stdout or ():
-            self._events.put(("line", (time.monotonic(), line.rstrip("\n"))))
+        if process.stdout:
+            with process.stdout:
+                for line in process.stdout:
+                    self._events.put(("line", (time.monotonic(), line.rstrip("\n"))))
 
     def _follow(self, attempt: Attempt, processes: Sequence["subprocess.Popen[str]"]) -> None:
         deadlines: dict[int, float] = {}

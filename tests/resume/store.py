@@ -1,6 +1,7 @@
 """Where the programs save: a folder, or an S3 server behind a proxy. Both say when a write begins, and count bytes."""
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,9 @@ from tests.resume.proxy import Proxy
 BUCKET: Final = "checkpoints"
 SECONDS_TO_START: Final = 60
 LOOKS_A_SECOND: Final = 100
+FIRST_PORT: Final = 10000
+RANGE: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
+"""The ports that the system gives to those who connect."""
 CREDENTIALS: Final = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -219,10 +223,21 @@ def s3_server(log: Path) -> Generator[str]:
 
 
 def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """One that nobody listens on, and that is given to nobody who connects.
+
+    A framework binds it seconds after it was chosen here; a port of the system's own range may be an outgoing
+    connection's by then (measured: JAX's coordinator, once in 30 starts on a busy machine).
+
+    Raises:
+        RuntimeError: None is free.
+    """
+    lowest = min(int(RANGE.read_text(encoding="utf-8").split()[0]), 32768) if RANGE.exists() else 32768
+    for _ in range(100):
+        port = secrets.randbelow(max(lowest - FIRST_PORT, 1000)) + FIRST_PORT
+        with socket.socket(socket.AF_INET6) as taken, suppress(OSError):
+            taken.bind(("::", port))
+            return port
+    raise RuntimeError(f"none of 100 ports from {FIRST_PORT} is free")
 
 
 def _until_it_answers(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
