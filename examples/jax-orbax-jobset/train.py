@@ -288,12 +288,12 @@ class Gang:
         self._run, self._saves, self._checkpoints = run, saves, checkpoints
         self._first = jax.process_index() == 0
         self._before, self._since = 0, time.monotonic()
-        self._trained, self._begun, self._newest = 0, None, 0
+        self._trained, self._progress, self._begun, self._newest = 0, 0, None, 0
 
     def started(self, step: int, trained: int) -> None:
         """Training goes on after this step, `trained` seconds of work into it."""
         self._saves.resumed(step)
-        self._newest, self._before, self._since = step, trained, time.monotonic()
+        self._newest, self._progress, self._before, self._since = step, trained, trained, time.monotonic()
         say(f"resumed at step {step} of attempt {self._run.attempt}" if step else "starting at step 0")
 
     def agree(self, step: int, *, last: bool = False) -> tuple[bool, bool]:
@@ -323,11 +323,13 @@ class Gang:
             self.save(step, state)
             self._checkpoints.wait()
             said = f"SIGTERM: saved step {step} in {time.monotonic() - began:.2f} s"
+            self._progress = self._trained
         elif step == self._newest:
             said = f"SIGTERM: step {step} was saved"
         multihost_utils.sync_global_devices("leave")
         say(f"{said}, leaving with 143")
         if self._first:
+            report_progress(self._run, self._progress)
             # It is the one by which JAX's processes know of each other: without it the others would be aborted.
             time.sleep(1)
         self._saves.leave()
@@ -346,8 +348,9 @@ class Gang:
             self._newest = done.step
             self._saves.saved(done.step, float(first[3]))
             say(f"saved step {done.step} in {first[3]:.2f} s")
+            self._progress = done.trained
             if self._first:
-                report_progress(self._run, done.trained)
+                report_progress(self._run, self._progress)
         return bool(first[0]), bool(every[:, 1].any())
 
     @staticmethod
