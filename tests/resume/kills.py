@@ -48,7 +48,8 @@ class Ground:
 def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
     """So many kills, in the order in which they happen; the same seed is the same plan.
 
-    The first process writes, alone or with others: where it is killed in a save, the save is torn.
+    The first process writes, alone or with others: where it is killed in a save, the save is torn. It is not killed in the
+    first third of its writes, which would leave little to be taken for a checkpoint.
 
     Raises:
         ValueError: There are not so many steps.
@@ -67,7 +68,7 @@ def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
             moment=moment,
             told=announced,
             process=0 if moment == "save" and not announced else dice.randrange(ground.processes),
-            write=dice.randint(1, ground.writes),
+            write=dice.randint(ground.writes // 3 + 1, ground.writes),
         )
         for step, moment, announced in zip(sorted(dice.sample(range(1, last), kills)), moments, told, strict=True)
     ]
