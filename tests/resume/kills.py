@@ -48,8 +48,8 @@ class Ground:
 def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
     """So many kills, in the order in which they happen; the same seed is the same plan.
 
-    The first process writes, alone or with others: where it is killed in a save, the save is torn. It is not killed in the
-    first third of its writes, which would leave little to be taken for a checkpoint.
+    The first process writes, alone or with others: where it is killed in a save, the save is torn. It is not killed
+    in the first third of its writes, which would leave little to be taken for a checkpoint.
 
     Raises:
         ValueError: There are not so many steps.
