@@ -51,7 +51,8 @@ JAX_ORBAX: Final = Example(
                     'state = {**checkpoints.restore(step, state), "random": state["random"]}',
                 ),
             ),
-            (Kill(step=25),),
+            # Told, so that it saves: a save that nobody waits for may not be complete yet, and at step 0 all is well.
+            (Kill(step=25, told=True),),
         ),
     ),
 )
