@@ -1,0 +1,9 @@
+"""Every training example that is proven, in the order in which they run. A contract test holds it against examples/."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tests.resume.example import Example
+from tests.resume.jax_orbax import JAX_ORBAX
+
+EXAMPLES: Final[Sequence[Example]] = (JAX_ORBAX,)
