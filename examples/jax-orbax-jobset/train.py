@@ -6,9 +6,11 @@ what is saved alone, so a run that was interrupted ends with the very bits of on
 
 import argparse
 import hashlib
+import os
 import sys
 import tempfile
 import time
+import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +33,8 @@ MARKER = "commit_success.txt"
 """Orbax's own, for stores without a rename."""
 
 State = dict[str, Any]
-"""All that is saved: `params`, `optimizer` (its count is the schedule), `step`, `position` in the data, `random`, `seconds`
-trained in all attempts."""
+"""All that is saved: `params`, `optimizer` (its count is the schedule), `step`, `position` in the data, `random`, and
+`seconds` trained in all attempts."""
 
 
 def main() -> None:
@@ -249,7 +251,7 @@ class Mirrored:
             primary_host=0, active_processes={0}, barrier_sync_key_prefix="first"
         )
         options = ocp.CheckpointManagerOptions(
-            max_to_keep=1, enable_async_checkpointing=False, multiprocessing_options=alone
+            create=False, max_to_keep=1, enable_async_checkpointing=False, multiprocessing_options=alone
         )
         return ocp.CheckpointManager(self._folder, options=options)
 
@@ -373,4 +375,8 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception:  # noqa: BLE001 - whatever it was
+        traceback.print_exc()
+        os._exit(1)  # an ordinary end would wait for the other processes, which wait for this one

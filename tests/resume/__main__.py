@@ -32,7 +32,7 @@ HEAD: Final = (
     "store",
     "kills",
     "of them by SIGTERM",
-    "unfinished checkpoints left",
+    "half-written",
     "lost steps: mean",
     "worst",
     "of steps between saves",
@@ -109,6 +109,8 @@ def _asked() -> argparse.Namespace:
     if unknown := set(asked.examples) - set(names):
         parser.error(f"there is no example {', '.join(sorted(unknown))}")
     asked.examples = asked.examples or names
+    if asked.write and (set(asked.examples), set(asked.stores)) != (set(names), set(STORES)):
+        parser.error("--write is for all examples on all stores: the page would lose what was not run")
     return asked
 
 
