@@ -1,7 +1,7 @@
-"""PyTorch DDP that goes on at its newest checkpoint: gloo on CPUs, nccl on GPUs, torch.distributed.checkpoint for the saving.
+"""PyTorch DDP that goes on at its newest checkpoint: gloo on CPUs, nccl on GPUs, torch.distributed.checkpoint to save.
 
-The model is small and the data is computed from its position, so that a run that was killed can be compared with one that
-was not, byte by byte. What to put in its place: `Training.__init__` and `batch`.
+The model is small and the data is computed from its position, so that a run that was killed can be compared with one
+that was not, byte by byte. What to put in its place: `Training.__init__` and `batch`.
 """
 
 import argparse
@@ -33,10 +33,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 SEED, FEATURES, BATCH = 20260, 64, 32
 """BATCH is samples of one process in one step."""
-PORT = int(os.environ.get("MASTER_PORT", "29500"))
 GANG = timedelta(days=30)
-"""How long to wait for the other pods: as long as Kubernetes does. torch's own 30 minutes would end as an error of the program
-where capacity came for one pod and not yet for the next."""
+"""How long to wait for the other pods: as long as Kubernetes does. torch's own 30 minutes would end as an error of the
+program where capacity came for one pod and not yet for the next."""
 
 
 def main() -> None:
@@ -46,7 +45,7 @@ def main() -> None:
     if "LOCAL_RANK" not in os.environ and processes > 1:
         sys.exit(start_each(processes))
     local = int(os.environ.get("LOCAL_RANK", "0"))
-    rendezvous(run, run.rank * processes + local, run.pods * processes)
+    rendezvous(run, options.port, run.rank * processes + local, run.pods * processes)
     # SIGTERM until here ends the process by itself, as it should: nobody waits in C++ for a gang that will not come.
     training = Training(options, local)
     store = Checkpoints(run.checkpoint_uri, options.keep)
@@ -59,7 +58,7 @@ def main() -> None:
         traceback.print_exc()
         # A peer that left first breaks the collective of those that are leaving too.
         saves.leave() if saves.told else end(1)
-    # From here a SIGTERM ends the process by itself again: Python hears none while it tears down, and would leave with 0.
+    # From here SIGTERM ends the process by itself again: one that comes too late to be seen must not leave with 0.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     saves.leave() if saves.told else end(0)
 
@@ -72,6 +71,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=256, help="of the hidden layers: the size of a checkpoint")
     parser.add_argument("--keep", type=int, default=3, help="complete checkpoints to keep, 1 at least")
     parser.add_argument("--step-seconds", type=float, default=0.0, help="pause in every step")
+    parser.add_argument("--port", type=int, default=29500, help="of the first process, where all of them meet")
     parser.add_argument("--processes", type=int, help="of one pod; left out, one for each of its GPUs")
     return parser.parse_args()
 
@@ -79,8 +79,8 @@ def arguments() -> argparse.Namespace:
 def start_each(processes: int) -> int:
     """Start this program once for each GPU of the pod, pass SIGTERM on, and give the first status that is not 0.
 
-    Not torchrun: it gives its workers 30 seconds after SIGTERM whatever the pod's grace is, and leaves with 1 whatever they
-    left with (measured, torch 2.15), so that JobSet would count every eviction as an error of the program.
+    Not torchrun: it gives its workers 30 seconds after SIGTERM whatever the pod's grace is, and leaves with 1 whatever
+    they left with (measured, torch 2.15), so that JobSet would count every eviction as an error of the program.
     """
     children = [
         subprocess.Popen([sys.executable, *sys.argv], env=os.environ | {"LOCAL_RANK": str(local)})  # noqa: S603 - itself
@@ -102,13 +102,13 @@ def start_each(processes: int) -> int:
     return TERMINATED if first == -signal.SIGTERM else first % 256
 
 
-def rendezvous(run: Run, rank: int, world: int) -> None:
-    """Meet the processes of all pods at the first pod. Its name is not in DNS before it runs: torch tries again until it is.
+def rendezvous(run: Run, port: int, rank: int, world: int) -> None:
+    """Meet the processes of all pods at the first pod. Its name may not be in DNS yet: torch tries again until it is.
 
     CPU tensors go by gloo on GPUs too: what the processes agree on in each step then does not wait for the GPU's queue.
     """
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    store = dist.TCPStore(run.coordinator, PORT, world, is_master=rank == 0, timeout=GANG)
+    store = dist.TCPStore(run.coordinator, port, world, is_master=rank == 0, timeout=GANG)
     store.set_timeout(dist.default_pg_timeout)
     dist.init_process_group(backend, store=store, rank=rank, world_size=world)
 
@@ -134,10 +134,10 @@ class Training:
         self.model = DistributedDataParallel(model, device_ids=[local] if self.device.type == "cuda" else None)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.optimizer, options.steps)
-        # After its first backward pass DDP puts the gradients into other buckets, and more than two processes then add them in
-        # another order: without this pass of no effect the first step after a restart would differ in the last bits.
+        # After its first backward pass DDP puts the gradients into other buckets, and more than two processes then add
+        # them in another order: without this pass of no effect the first step after a restart differs in the last bits.
         self.model(batch(0)[0].to(self.device)).sum().backward()
-        self.model.zero_grad()  # get_state_dict makes no optimizer state, to load into, where there are gradients
+        self.model.zero_grad()  # where there are gradients, get_state_dict makes no optimizer state to load into
         # Dropout differs between the processes, so each has a random state of its own, and each is saved.
         torch.manual_seed(SEED + 1 + dist.get_rank())
 
@@ -158,7 +158,7 @@ class Training:
         return loss.item()
 
     def snapshot(self) -> dict[str, Any]:
-        """What is saved. Model and optimizer are the same everywhere: DCP writes each tensor once, spread over processes."""
+        """What is saved. Model and optimizer are the same everywhere: DCP writes each tensor once, by one of them."""
         model, optimizer = get_state_dict(self.model, self.optimizer)
         random = {"cpu": torch.get_rng_state()}
         if self.device.type == "cuda":
@@ -198,12 +198,12 @@ class Training:
 
 
 def batch(first: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Samples from this one on. They depend on their position alone: what was read needs no other record than a number."""
+    """Samples from this one on. They depend on their position alone, so a number says what was read."""
     inputs = torch.randn(BATCH, FEATURES, generator=torch.Generator().manual_seed(SEED + first))
     return inputs, torch.sin(inputs.sum(dim=1, keepdim=True) / math.sqrt(FEATURES))
 
 
-def leaves(value: Any) -> list[bytes]:  # noqa: ANN401 - a state is nested as its makers like
+def leaves(value: Any) -> list[bytes]:
     """The bytes of a nested state, by the order of its keys."""
     if isinstance(value, dict):
         return [part for key in sorted(value) for part in (repr(key).encode(), *leaves(value[key]))]
@@ -213,7 +213,7 @@ def leaves(value: Any) -> list[bytes]:  # noqa: ANN401 - a state is nested as it
 
 
 class Checkpoints:
-    """One folder `step-<done>` for each checkpoint. It is complete when DCP has renamed its `.metadata`, the last it does."""
+    """One folder `step-<done>` for each checkpoint, complete once `.metadata` is there: DCP renames it to that last."""
 
     def __init__(self, uri: str, keep: int) -> None:
         self._uri, self._keep = uri, max(keep, 1)
@@ -228,32 +228,42 @@ class Checkpoints:
         dcp.load(state, storage_reader=dcp.FsspecReader(self._folder(self._uri, step)))
 
     def write(self, step: int, state: dict[str, Any]) -> None:
-        """Save this state; all processes together. A folder that an earlier attempt left half-written is written over."""
+        """Save this state; all processes together. What an earlier attempt left half-written is written over."""
         # Files on a disk need the sync, or a lost node has the name without the bytes. An object is there or it is not.
-        sync = isinstance(self._files, LocalFileSystem)
-        dcp.save(state, storage_writer=dcp.FsspecWriter(self._folder(self._uri, step), sync_files=sync))
+        disk = isinstance(self._files, LocalFileSystem)
+        writer = dcp.FsspecWriter(self._folder(self._uri, step), sync_files=disk)
+        if not disk:
+            # A role for one prefix may list that and no more: s3fs takes the bucket for missing and tries to make it,
+            # and S3 answers 403 to a HEAD of an object that is not there (s3fs issues 532 and 591). Neither is needed:
+            # a bucket has no folders, and this checkpoint is not complete, or nobody would write it.
+            writer.fs.mkdir = lambda _path: None
+            writer.fs.exists = lambda _path: False
+        dcp.save(state, storage_writer=writer)
 
     def tidy(self) -> None:
-        """Remove what is neither among the newest complete ones nor being written; one process, after a save."""
-        kept = sorted(self._complete())[-self._keep :]
-        for step in [step for step in self._all() if kept and step not in kept]:
+        """Remove all but the newest complete ones, also what was left half-written. One process, after a save."""
+        complete = self._complete()
+        for step in [step for step in self._all() if complete and step not in complete[-self._keep :]]:
             folder = self._folder(self._root, step)
             # The mark first: a folder that is half removed must not look complete.
-            if self._files.exists(f"{folder}/.metadata"):
+            if step in complete:
                 self._files.rm_file(f"{folder}/.metadata")
             self._files.rm(folder, recursive=True)
 
     def _complete(self) -> list[int]:
-        return [step for step in self._all() if self._files.exists(f"{self._folder(self._root, step)}/.metadata")]
+        return [step for step in self._all() if ".metadata" in self._names(self._folder(self._root, step))]
 
     def _all(self) -> list[int]:
+        found = (re.fullmatch(r"step-(\d+)", name) for name in self._names(self._root))
+        return sorted(int(name[1]) for name in found if name)
+
+    def _names(self, folder: str) -> list[str]:
+        """Of what lies in a folder, asked anew because others write there; nothing where there is no folder."""
         self._files.invalidate_cache()
         try:
-            names = self._files.ls(self._root, detail=False)
+            return [PurePosixPath(path).name for path in self._files.ls(folder, detail=False)]
         except FileNotFoundError:
-            return []  # nothing was saved yet
-        found = (re.fullmatch(r"step-(\d+)", PurePosixPath(name).name) for name in names)
-        return [int(name[1]) for name in found if name]
+            return []
 
     @staticmethod
     def _folder(root: str, step: int) -> str:
@@ -304,7 +314,7 @@ def loop(training: Training, store: Checkpoints, saves: Saves, run: Run, options
 
 
 def agreed(loss: float, *flags: bool) -> tuple[float, ...]:
-    """The mean loss, and which of these is true of any process: SIGTERM comes to one node, and one clock says what is due."""
+    """The mean loss, and which of these any process says: SIGTERM comes to one node, and one clock is asked."""
     everywhere = torch.tensor([loss, *flags], dtype=torch.float64)
     dist.all_reduce(everywhere)
     total, *counts = everywhere.tolist()
@@ -314,7 +324,8 @@ def agreed(loss: float, *flags: bool) -> tuple[float, ...]:
 def say(line: str) -> None:
     """Tell people, once a gang."""
     if dist.get_rank() == 0:
-        print(line, flush=True)
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 def end(status: int) -> None:
