@@ -29,8 +29,8 @@ from jax.sharding import PartitionSpec as Axes
 
 INPUTS, BATCH = 64, 128
 DROPPED = 0.1
-MARKER = "commit_success.txt"
-"""Orbax's own, for stores without a rename."""
+MARKER = "uploaded"
+"""Not Orbax's commit_success.txt: that is in the folder already, and is copied before the arrays as well as after."""
 
 State = dict[str, Any]
 """All that is saved: `params`, `optimizer` (its count is the schedule), `step`, `position` in the data, `random`, and
@@ -52,7 +52,7 @@ def main() -> None:
     shared = run.checkpoint_uri.startswith(("file://", "gs://"))
     checkpoints = (Shared if shared else Mirrored)(run.checkpoint_uri, asked.keep)
     gang = Gang(run, saves, checkpoints)
-    state = jax.device_put(fresh(optimizer, asked.width), everywhere)
+    state = jax.jit(fresh, static_argnums=(0, 1), out_shardings=everywhere)(optimizer, asked.width)
     step = checkpoints.newest()
     if step:
         state = checkpoints.restore(step, state)
@@ -198,10 +198,10 @@ class Shared:
 
 
 class Mirrored:
-    """s3:// and abfs://, to which Orbax 0.12 writes no arrays: the first process saves to a folder, and copies that up.
+    """s3:// and abfs://, to which Orbax 0.12 writes no arrays: one process saves to a folder, and copies that up.
 
-    It has all of the state, which is the same in every process. A checkpoint is complete when commit_success.txt is
-    there, which is written last; an upload that was cut off has none. The rest of the folder is as Orbax wrote it.
+    It is the first, and has all of the state, as every process has. A checkpoint is complete when `uploaded` is there,
+    which is written last; an upload that was cut off has none. All processes read it, each into its own folder.
     """
 
     def __init__(self, uri: str, keep: int) -> None:
@@ -216,13 +216,10 @@ class Mirrored:
         return int(multihost_utils.broadcast_one_to_all(np.int32(newest)))
 
     def restore(self, step: int, like: State) -> State:
-        state = jax.device_get(like)
-        if self._first:
-            self._files.get(f"{self._root}/{step}/", f"{self._folder / str(step)}/", recursive=True)
-            (self._folder / str(step) / MARKER).unlink()
-            state = self._manager().restore(step, args=ocp.args.StandardRestore(state))
-        state = multihost_utils.broadcast_one_to_all(state)
-        return jax.tree.map(lambda value, each: jax.device_put(value, each.sharding), state, like)
+        self._files.get(f"{self._root}/{step}/", f"{self._folder / str(step)}/", recursive=True)
+        (self._folder / str(step) / MARKER).unlink()
+        state = self._manager().restore(step, args=ocp.args.StandardRestore(jax.device_get(like)))
+        return jax.tree.map(placed, state, like)
 
     def save(self, step: int, state: State) -> None:
         if self._first:
@@ -247,8 +244,9 @@ class Mirrored:
                 self._remove(each)
 
     def _manager(self) -> ocp.CheckpointManager:
+        index = jax.process_index()
         alone = ocp.options.MultiprocessingOptions(
-            primary_host=0, active_processes={0}, barrier_sync_key_prefix="first"
+            primary_host=index, active_processes={index}, barrier_sync_key_prefix=f"process-{index}"
         )
         options = ocp.CheckpointManagerOptions(
             create=False, max_to_keep=1, enable_async_checkpointing=False, multiprocessing_options=alone
@@ -308,8 +306,7 @@ class Gang:
         """Begin a checkpoint of this step, when the one before is complete."""
         self.settle()
         self._begun = Begun(step, time.monotonic(), self._trained)
-        seconds = jax.device_put(np.int32(self._trained), state["seconds"].sharding)
-        self._checkpoints.save(step, {**state, "seconds": seconds})
+        self._checkpoints.save(step, {**state, "seconds": placed(self._trained, state["seconds"])})
 
     def settle(self) -> None:
         """Wait until the last checkpoint is complete."""
@@ -356,6 +353,11 @@ class Gang:
     @staticmethod
     def _all(*, fits: bool) -> bool:
         return bool(multihost_utils.process_allgather(np.asarray([fits], np.int32)).all())
+
+
+def placed(value: Any, like: jax.Array) -> jax.Array:
+    """What every process has, as an array of all of them. jax.device_put would compare it among them first."""
+    return jax.make_array_from_process_local_data(like.sharding, np.asarray(value, like.dtype), like.shape)
 
 
 def digest(state: State) -> str:

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from spotproof.cli import main
 from tests.conftest import ROOT
 from tests.resume.example import FAULTS, Example
 from tests.resume.examples import EXAMPLES
@@ -30,6 +32,17 @@ def test_what_a_fault_replaces_is_in_the_program_once(example: Example, tmp_path
 
         assert program.read_text(encoding="utf-8") != original
         compile(program.read_text(encoding="utf-8"), program, "exec")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_experiment_of_an_example_is_rendered_with_a_place_for_its_checkpoints(example: Example) -> None:
+    experiment = example.folder / "experiment.yaml"
+    words = ["render", str(experiment), "--stack", "aws-dev", "--workspace", "research", "--program", str(ROOT)]
+
+    rendered = CliRunner().invoke(main.application(), words)
+
+    assert rendered.exit_code == 0, rendered.stderr
+    assert "CHECKPOINT_URI" in rendered.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

@@ -13,7 +13,7 @@ TORN: Final = (Kill(step=25, moment="save", write=5),)
 
 RENAMED: Final = by_marker(r"(?P<step>\d+)(?P<unfinished>\.orbax-checkpoint-tmp[^/]*)?", "_CHECKPOINT_METADATA")
 """Orbax gives a folder its name once it is whole."""
-MARKED: Final = by_marker(r"(?P<step>\d+)", "commit_success.txt")
+MARKED: Final = by_marker(r"(?P<step>\d+)", "uploaded")
 """What the program copies to a bucket gets its marker last."""
 
 

@@ -48,6 +48,8 @@ class Ground:
 def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
     """So many kills, in the order in which they happen; the same seed is the same plan.
 
+    The first process writes, alone or with others: where it is killed in a save, the save is torn.
+
     Raises:
         ValueError: There are not so many steps.
     """
@@ -64,7 +66,7 @@ def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
             step=0 if moment == "resume" else step,
             moment=moment,
             told=announced,
-            process=dice.randrange(ground.processes),
+            process=0 if moment == "save" and not announced else dice.randrange(ground.processes),
             write=dice.randint(1, ground.writes),
         )
         for step, moment, announced in zip(sorted(dice.sample(range(1, last), kills)), moments, told, strict=True)
