@@ -43,7 +43,7 @@ def main() -> None:
     options, run = arguments(), Run.from_environment()
     processes = options.processes or torch.cuda.device_count() or 1
     if "LOCAL_RANK" not in os.environ and processes > 1:
-        sys.exit(start_each(processes))
+        sys.exit(start_each(processes, run.notice_seconds))
     local = int(os.environ.get("LOCAL_RANK", "0"))
     rendezvous(run, options.port, run.rank * processes + local, run.pods * processes)
     # SIGTERM until here ends the process by itself, as it should: nobody waits in C++ for a gang that will not come.
@@ -76,7 +76,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def start_each(processes: int) -> int:
+def start_each(processes: int, notice_seconds: float) -> int:
     """Start this program once for each GPU of the pod, pass SIGTERM on, and give the first status that is not 0.
 
     Not torchrun: it gives its workers 30 seconds after SIGTERM whatever the pod's grace is, and leaves with 1 whatever
@@ -92,14 +92,18 @@ def start_each(processes: int) -> int:
             child.terminate()
 
     signal.signal(signal.SIGTERM, terminate)
-    first = 0
+    first, over = 0, math.inf
     while any(child.poll() is None for child in children):
         time.sleep(0.1)
-        failed = [child.returncode for child in children if child.poll()]
-        if failed and not first:
-            first = failed[0]
+        first = first or next((child.returncode for child in children if child.poll()), 0)
+        if first and over == math.inf:
+            over = time.monotonic() + notice_seconds
             terminate()
-    return TERMINATED if first == -signal.SIGTERM else first % 256
+        if time.monotonic() > over:
+            for child in children:
+                child.kill()
+    first = first or next((child.returncode for child in children if child.returncode), 0)
+    return 128 - first if first < 0 else first
 
 
 def rendezvous(run: Run, port: int, rank: int, world: int) -> None:
@@ -183,10 +187,10 @@ class Training:
         )
         self.schedule.load_state_dict(state["schedule"])
         self.step, self.position, self.seconds = state["step"], state["position"], state["seconds"]
-        random = state["random"][str(dist.get_rank())]
-        torch.set_rng_state(random["cpu"])
-        if self.device.type == "cuda":
-            torch.cuda.set_rng_state(random["cuda"])
+        if random := state.get("random", {}).get(str(dist.get_rank())):
+            torch.set_rng_state(random["cpu"])
+            if self.device.type == "cuda":
+                torch.cuda.set_rng_state(random["cuda"])
 
     def digest(self) -> str:
         """SHA-256 over the bytes of what all processes save, the seconds aside; the same on every process."""
@@ -225,7 +229,10 @@ class Checkpoints:
 
     def read(self, step: int, state: dict[str, Any]) -> None:
         """Fill this state in place; all processes together."""
-        dcp.load(state, storage_reader=dcp.FsspecReader(self._folder(self._uri, step)))
+        reader = dcp.FsspecReader(self._folder(self._uri, step))
+        if f"random.{dist.get_rank()}.cpu" not in reader.read_metadata().state_dict_metadata:
+            del state["random"]  # more processes than before: a new one keeps the random state it started with
+        dcp.load(state, storage_reader=reader)
 
     def write(self, step: int, state: dict[str, Any]) -> None:
         """Save this state; all processes together. What an earlier attempt left half-written is written over."""

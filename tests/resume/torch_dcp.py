@@ -33,7 +33,7 @@ TORCH_DCP: Final = Example(
         ),
         Fault(
             "a random state not saved",
-            (('        torch.set_rng_state(random["cpu"])\n', ""),),
+            (('            torch.set_rng_state(random["cpu"])\n', ""),),
             (Kill(step=25),),
         ),
     ),

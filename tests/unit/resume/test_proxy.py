@@ -91,7 +91,7 @@ def test_of_a_write_whose_client_is_killed_nothing_is_given_on(proxy: Proxy, ups
     proxy.watch(1, stopped.set)
     host, port = address(proxy).split(":")
     client = socket.create_connection((host, int(port)))
-    head = f"PUT /bucket/run/a HTTP/1.1\r\nHost: s3\r\nContent-Length: {len(BODY)}\r\n\r\n"
+    head = f"PUT /bucket/team/run/a HTTP/1.1\r\nHost: s3\r\nContent-Length: {len(BODY)}\r\n\r\n"
     client.sendall(head.encode() + BODY[: len(BODY) // 2])
 
     assert stopped.wait(10)
