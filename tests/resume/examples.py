@@ -5,5 +5,6 @@ from typing import Final
 
 from tests.resume.example import Example
 from tests.resume.jax_orbax import JAX_ORBAX
+from tests.resume.torch_dcp import TORCH_DCP
 
-EXAMPLES: Final[Sequence[Example]] = (JAX_ORBAX,)
+EXAMPLES: Final[Sequence[Example]] = (JAX_ORBAX, TORCH_DCP)

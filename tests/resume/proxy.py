@@ -1,7 +1,7 @@
 """Stands between the programs and the S3 server, stops one write half-way, and counts.
 
 It gives on a body only once it has all of it: an upload that is killed half-way leaves nothing, as S3 has it, and one
-that is only stopped goes on.
+that is only stopped goes on. What the role of a workspace may not do is refused here: moto's server refuses nothing.
 """
 
 import http.client
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
+
+from tests.resume.role import Role
 
 WRITES: Final = frozenset({"PUT", "POST"})
 HOP_BY_HOP: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "expect"})
@@ -20,8 +22,8 @@ SECONDS_HELD: Final = 30
 class Proxy:
     """Listens on a port of its own. Requests whose path starts with `prefix` are those that are watched."""
 
-    def __init__(self, server: str, prefix: str) -> None:
-        self.writes, self.written = 0, 0
+    def __init__(self, server: str, prefix: str, role: Role) -> None:
+        self.writes, self.written, self._role = 0, 0, role
         self._upstream = urlsplit(server).netloc
         self._prefix, self._lock, self._released = prefix, threading.Lock(), threading.Event()
         self._left, self._call = 0, _nothing
@@ -62,7 +64,9 @@ class Proxy:
         self._released.wait(SECONDS_HELD)
 
     def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> "_Answer":
-        """What the server answers."""
+        """What the server answers to this role."""
+        if not self._role.may(method, path):
+            return _REFUSED
         connection = http.client.HTTPConnection(self._upstream, timeout=60)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -74,14 +78,18 @@ class Proxy:
             if method in WRITES and path.startswith(self._prefix):
                 with self._lock:
                     self.written += len(body)
-            return _Answer(answer.status, answer.getheaders(), answer.read())
+            found = _Answer(answer.status, answer.getheaders(), answer.read())
         finally:
             connection.close()
+        return _REFUSED if self._role.hides(path, found.status) else found
 
 
 class _Answer:
     def __init__(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
+
+
+_REFUSED: Final = _Answer(403, [], b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
 
 
 class _Server(ThreadingHTTPServer):

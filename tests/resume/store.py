@@ -17,8 +17,11 @@ import boto3
 from botocore.config import Config
 
 from tests.resume.proxy import Proxy
+from tests.resume.role import Role
 
 BUCKET: Final = "checkpoints"
+WORKSPACE: Final = "research"
+"""The runs of one lie below its name, and that is all its role may reach."""
 SECONDS_TO_START: Final = 60
 LOOKS_A_SECOND: Final = 100
 FIRST_PORT: Final = 10000
@@ -139,8 +142,9 @@ class Bucket(Store):
     """s3://. A write is a request with a body, which the proxy stops half-way; S3 never shows a part of an object."""
 
     def __init__(self, server: str, name: str) -> None:
-        self._prefix, self._proxy = f"{name}/", Proxy(server, f"/{BUCKET}/{name}/")
-        super().__init__(f"s3://{BUCKET}/{name}", {**CREDENTIALS, "AWS_ENDPOINT_URL": self._proxy.url})
+        self._prefix = f"{WORKSPACE}/{name}/"
+        self._proxy = Proxy(server, f"/{BUCKET}/{self._prefix}", Role(BUCKET, WORKSPACE))
+        super().__init__(f"s3://{BUCKET}/{WORKSPACE}/{name}", {**CREDENTIALS, "AWS_ENDPOINT_URL": self._proxy.url})
         self._client = boto3.client(
             "s3",
             endpoint_url=server,

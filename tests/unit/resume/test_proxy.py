@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from tests.resume.proxy import Proxy
+from tests.resume.role import Role
 
 BODY = b"x" * 1000
 
@@ -45,7 +46,7 @@ def upstream() -> Iterator[Upstream]:
 
 @pytest.fixture
 def proxy(upstream: Upstream) -> Iterator[Proxy]:
-    between = Proxy(f"http://127.0.0.1:{upstream.server_address[1]}", "/bucket/run/")
+    between = Proxy(f"http://127.0.0.1:{upstream.server_address[1]}", "/bucket/team/run/", Role("bucket", "team"))
     yield between
     between.close()
 
@@ -63,8 +64,8 @@ def put(proxy: Proxy, path: str) -> bytes:
 
 
 def test_a_write_is_given_on_and_counted(proxy: Proxy, upstream: Upstream) -> None:
-    assert put(proxy, "/bucket/run/a") == b"ok"
-    assert put(proxy, "/bucket/other/a") == b"ok"
+    assert put(proxy, "/bucket/team/run/a") == b"ok"
+    assert put(proxy, "/bucket/team/other/a") == b"ok"
 
     assert upstream.got == [BODY, BODY]
     assert (proxy.writes, proxy.written) == (1, len(BODY))
@@ -73,9 +74,9 @@ def test_a_write_is_given_on_and_counted(proxy: Proxy, upstream: Upstream) -> No
 def test_a_write_that_was_stopped_goes_on_once_it_is_released(proxy: Proxy, upstream: Upstream) -> None:
     stopped = threading.Event()
     proxy.watch(2, stopped.set)
-    put(proxy, "/bucket/run/a")
+    put(proxy, "/bucket/team/run/a")
     answers: list[bytes] = []
-    second = threading.Thread(target=lambda: answers.append(put(proxy, "/bucket/run/b")))
+    second = threading.Thread(target=lambda: answers.append(put(proxy, "/bucket/team/run/b")))
     second.start()
 
     assert stopped.wait(10)
@@ -90,20 +91,25 @@ def test_of_a_write_whose_client_is_killed_nothing_is_given_on(proxy: Proxy, ups
     proxy.watch(1, stopped.set)
     host, port = address(proxy).split(":")
     client = socket.create_connection((host, int(port)))
-    head = f"PUT /bucket/run/a HTTP/1.1\r\nHost: s3\r\nContent-Length: {len(BODY)}\r\n\r\n"
+    head = f"PUT /bucket/team/run/a HTTP/1.1\r\nHost: s3\r\nContent-Length: {len(BODY)}\r\n\r\n"
     client.sendall(head.encode() + BODY[: len(BODY) // 2])
 
     assert stopped.wait(10)
     client.close()
     proxy.release()
-    put(proxy, "/bucket/run/b")
+    put(proxy, "/bucket/team/run/b")
     assert (upstream.got, proxy.written) == ([BODY], len(BODY))
 
 
 def test_a_body_in_chunks_is_given_on_whole(proxy: Proxy, upstream: Upstream) -> None:
     connection = http.client.HTTPConnection(address(proxy))
-    connection.request("PUT", "/bucket/run/a", iter([BODY, BODY]), encode_chunked=True)
+    connection.request("PUT", "/bucket/team/run/a", iter([BODY, BODY]), encode_chunked=True)
 
     assert connection.getresponse().read() == b"ok"
     assert upstream.got == [BODY + BODY]
     connection.close()
+
+
+def test_what_the_role_may_not_do_never_reaches_the_server(proxy: Proxy, upstream: Upstream) -> None:
+    assert b"AccessDenied" in put(proxy, "/bucket")
+    assert upstream.got == []
