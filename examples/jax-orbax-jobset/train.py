@@ -216,8 +216,11 @@ class Mirrored:
         return int(multihost_utils.broadcast_one_to_all(np.int32(newest)))
 
     def restore(self, step: int, like: State) -> State:
-        self._files.get(f"{self._root}/{step}/", f"{self._folder / str(step)}/", recursive=True)
-        (self._folder / str(step) / MARKER).unlink()
+        for path in self._listed():
+            name = path.removeprefix(f"{self._root}/")
+            if name.startswith(f"{step}/") and name != f"{step}/{MARKER}":
+                (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
+                self._files.get_file(path, str(self._folder / name))
         state = self._manager().restore(step, args=ocp.args.StandardRestore(jax.device_get(like)))
         return jax.tree.map(placed, state, like)
 
@@ -236,10 +239,11 @@ class Mirrored:
         manager.save(step, args=ocp.args.StandardSave(state), force=True)
         manager.close()
         self._remove(step)  # what an upload that was cut off left of it
-        self._files.put(f"{self._folder / str(step)}/", f"{self._root}/{step}/", recursive=True)
+        for path in sorted(each for each in (self._folder / str(step)).rglob("*") if each.is_file()):
+            self._files.put_file(str(path), f"{self._root}/{path.relative_to(self._folder)}")
         self._files.pipe_file(f"{self._root}/{step}/{MARKER}", b"")
         complete = self._complete()
-        for each in self._steps():
+        for each in {self._step_of(path) for path in self._listed()}:
             if each < step and each not in complete[-self._keep :]:
                 self._remove(each)
 
@@ -255,21 +259,28 @@ class Mirrored:
 
     def _complete(self) -> list[int]:
         """Steps whose checkpoint has its marker, the oldest first."""
-        self._files.invalidate_cache()
-        return sorted(int(Path(path).parent.name) for path in self._files.glob(f"{self._root}/*/{MARKER}"))
+        return sorted(self._step_of(path) for path in self._listed() if path.endswith(f"/{MARKER}"))
 
-    def _steps(self) -> list[int]:
-        """Steps of which anything is there."""
-        return [int(Path(path).name) for path in self._files.glob(f"{self._root}/*")]
+    def _step_of(self, path: str) -> int:
+        return int(path.removeprefix(f"{self._root}/").partition("/")[0])
+
+    def _listed(self) -> list[str]:
+        """Every file of the run.
+
+        A role for one prefix of a bucket may list that, and nothing else may be asked of it: S3 answers 403 to whoever
+        wants to know of an object that is not there, or of the bucket (s3fs issues 532 and 591).
+        """
+        self._files.invalidate_cache()
+        try:
+            return self._files.find(self._root)
+        except FileNotFoundError:
+            return []
 
     def _remove(self, step: int) -> None:
         """The marker goes first, so that no checkpoint is complete while it is removed."""
-        folder = f"{self._root}/{step}"
-        self._files.invalidate_cache()
-        if self._files.exists(f"{folder}/{MARKER}"):
-            self._files.rm_file(f"{folder}/{MARKER}")
-        if self._files.exists(folder):
-            self._files.rm(folder, recursive=True)
+        files = [path for path in self._listed() if self._step_of(path) == step]
+        for path in sorted(files, key=lambda path: not path.endswith(f"/{MARKER}")):
+            self._files.rm_file(path)
 
 
 @dataclass
