@@ -272,7 +272,7 @@ class Mirrored:
         """
         self._files.invalidate_cache()
         try:
-            return self._files.find(self._root)
+            return self._files.find(self._root) if self._files.ls(self._root, detail=False) else []
         except FileNotFoundError:
             return []
 

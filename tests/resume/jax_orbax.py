@@ -6,7 +6,10 @@ from typing import Final
 from tests.resume.example import Example, Fault, Found, Readable, by_marker
 from tests.resume.kills import Kill
 
-PUT: Final = '        self._files.put(f"{self._folder / str(step)}/", f"{self._root}/{step}/", recursive=True)\n'
+PUT: Final = (
+    '        for path in sorted(each for each in (self._folder / str(step)).rglob("*") if each.is_file()):\n'
+    '            self._files.put_file(str(path), f"{self._root}/{path.relative_to(self._folder)}")\n'
+)
 MARK: Final = '        self._files.pipe_file(f"{self._root}/{step}/{MARKER}", b"")\n'
 TORN: Final = (Kill(step=25, moment="save", write=5),)
 """In the middle of the upload of step 40; step 20 is complete."""
@@ -35,7 +38,7 @@ JAX_ORBAX: Final = Example(
         ),
         Fault(
             "a resume that takes the newest directory",
-            (("max(self._complete(), default=0)", "max(self._steps(), default=0)"),),
+            (("max(self._complete(), default=0)", "max(map(self._step_of, self._listed()), default=0)"),),
             TORN,
         ),
         Fault(
