@@ -9,6 +9,7 @@ import os
 import signal
 import ssl
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable
@@ -81,12 +82,18 @@ class Saves:
         self.told_at: float | None = None
         self._run, self._steps, self._clock = run, steps, clock
         self._last_step, self._last, self._longest = 0, clock(), 0.0
-        signal.signal(signal.SIGTERM, self._terminate)
+        # Ray Train runs a program in a thread of its worker, where Python takes no handlers; Ray says it by itself.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self._terminate)
 
     @property
     def told(self) -> bool:
         """Whether this process got SIGTERM."""
         return self.told_at is not None
+
+    def tell(self, seconds: float) -> None:
+        """Something else than SIGTERM said it: the process ends in so many seconds."""
+        self.told_at = self._clock() - (self._run.notice_seconds - seconds)
 
     def due(self, step: int) -> bool:
         """Whether to save after this step, by steps and by time."""
