@@ -20,12 +20,14 @@ COMPILE_LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --up
 
 STACKS ?= --all
 RUNS ?= 10
+KILLS ?= 5
+EXAMPLES ?=
 EXTRAS := --extra aws --extra gcp --extra azure --extra plan --extra rehearse --extra controller
 
 # Pulumi's real engine and a real control plane, built from pinned Go modules; SPOTPROOF_TOOLS names another folder.
 TOOLS := tools/go/build
 
-.PHONY: help preview check test tools test-engine e2e soak reliability bench bench-economics docs golden wheel controller lock clean
+.PHONY: help preview check test test-resume tools test-engine e2e soak reliability bench bench-economics docs golden wheel controller lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +44,9 @@ check: $(VENV)/.dev ## format, lint, types, import order, generated files
 
 test: $(VENV)/.dev ## the whole default suite, no network
 	@$(BIN)/pytest
+
+test-resume: $(VENV)/.dev ## every training example killed and resumed on CPU (LARGE=1 for what brings CUDA; KILLS=5, EXAMPLES=)
+	@nice -n 10 $(BIN)/python -m tests.resume $(EXAMPLES) --kills $(KILLS) $(if $(LARGE),--large)
 
 tools: ## build the real Pulumi engine and the local control plane, once (needs Go 1.26.6 or newer; 10 min on 2 cores)
 	@$(TOOLS)
@@ -93,7 +98,7 @@ lock: $(VENV)/.uv ## newest releases that work together, with hashes and without
 	@$(COMPILE_LOCK) pyproject.toml $(EXTRAS) requirements/dev.in -c requirements/run.lock -o requirements/dev.lock
 
 clean: ## remove what the other targets made
-	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis .tools
+	@rm -rf $(VENV) dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis .tools .resume
 
 $(VENV)/.uv: requirements/bootstrap.lock
 	@echo "setting up $(VENV) (once)"

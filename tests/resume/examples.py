@@ -1,0 +1,8 @@
+"""Every training example that is proven, in the order in which they run. A contract test holds it against examples/."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tests.resume.example import Example
+
+EXAMPLES: Final[Sequence[Example]] = ()

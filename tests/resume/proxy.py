@@ -1,0 +1,161 @@
+"""Stands between the programs and the S3 server, stops one write half-way, and counts.
+
+It gives on a body only once it has all of it: an upload that is killed half-way leaves nothing, as S3 has it, and one
+that is only stopped goes on.
+"""
+
+import http.client
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final, cast
+from urllib.parse import parse_qs, urlsplit
+
+WRITES: Final = frozenset({"PUT", "POST"})
+HOP_BY_HOP: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "expect"})
+SECONDS_HELD: Final = 30
+"""At most, so that a launcher that is gone holds nobody."""
+
+
+class Proxy:
+    """Listens on a port of its own. Requests whose path starts with `prefix` are those that are watched."""
+
+    def __init__(self, server: str, prefix: str) -> None:
+        self.writes, self.written = 0, 0
+        self._upstream = urlsplit(server).netloc
+        self._prefix, self._lock, self._released = prefix, threading.Lock(), threading.Event()
+        self._left, self._call = 0, _nothing
+        self._server = _Server(self)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def watch(self, write: int, seen: Callable[[], None]) -> None:
+        """Stop the `write`th write from now on half-way, and call `seen`."""
+        with self._lock:
+            self._left, self._call = write, seen
+            self._released.clear()
+
+    def release(self) -> None:
+        """Let go on what was stopped, and watch no more."""
+        with self._lock:
+            self._left = 0
+        self._released.set()
+
+    def close(self) -> None:
+        """Listen no more."""
+        self.release()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def begun(self, path: str) -> bool:
+        """A write begins; whether it is to be stopped."""
+        if not path.startswith(self._prefix):
+            return False
+        with self._lock:
+            self.writes += 1
+            self._left -= 1
+            return self._left == 0
+
+    def stop(self) -> None:
+        """Half of its body is here."""
+        self._call()
+        self._released.wait(SECONDS_HELD)
+
+    def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> "_Answer":
+        """What the server answers."""
+        connection = http.client.HTTPConnection(self._upstream, timeout=60)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers.items():
+                connection.putheader(name, value)
+            connection.putheader("Content-Length", f"{len(body)}")
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            if method in WRITES and path.startswith(self._prefix):
+                with self._lock:
+                    self.written += len(body)
+            return _Answer(answer.status, answer.getheaders(), answer.read())
+        finally:
+            connection.close()
+
+
+class _Answer:
+    def __init__(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, proxy: Proxy) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.proxy = proxy
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no error of the proxy's."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def proxy(self) -> Proxy:
+        return cast("_Server", self.server).proxy
+
+    def do_GET(self) -> None:
+        self._pass_on()
+
+    do_PUT = do_POST = do_HEAD = do_DELETE = do_GET  # noqa: N815 - names that http.server looks for
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in http.server
+        pass
+
+    def _pass_on(self) -> None:
+        # A POST ?delete removes objects.
+        writes = self.command in WRITES and "delete" not in parse_qs(urlsplit(self.path).query, True)  # noqa: FBT003
+        stops = writes and self.proxy.begun(self.path)
+        body = self._body(stops=stops)
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+        answer = self.proxy.forward(self.command, self.path, headers, body)
+        self.send_response_only(answer.status)
+        for name, value in answer.headers:
+            if name.lower() not in HOP_BY_HOP:
+                self.send_header(name, value)
+        length = dict(answer.headers).get("Content-Length", "0") if self.command == "HEAD" else len(answer.body)
+        self.send_header("Content-Length", f"{length}")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
+
+    def _body(self, *, stops: bool) -> bytes:
+        """All of it, or ConnectionError where the client is gone before."""
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            body = self._chunks()
+            if stops:
+                self.proxy.stop()
+            return body
+        length = int(self.headers.get("Content-Length", "0"))
+        first = self._exactly(length // 2 if stops else length)
+        if stops:
+            self.proxy.stop()
+        return first + self._exactly(length - len(first))
+
+    def _chunks(self) -> bytes:
+        parts: list[bytes] = []
+        while size := int(self.rfile.readline().partition(b";")[0] or b"0", 16):
+            parts.append(self._exactly(size))
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return b"".join(parts)
+
+    def _exactly(self, length: int) -> bytes:
+        read = self.rfile.read(length) if length else b""
+        if len(read) < length:
+            raise ConnectionError("the client is gone in the middle of its body")
+        return read
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,246 @@
+"""Where the programs save: a folder, or an S3 server behind a proxy. Both say when a write begins, and count bytes."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import boto3
+from botocore.config import Config
+
+from tests.resume.proxy import Proxy
+
+BUCKET: Final = "checkpoints"
+SECONDS_TO_START: Final = 60
+LOOKS_A_SECOND: Final = 500
+CREDENTIALS: Final = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+"""moto asks for none; its clients look for some."""
+
+
+class Store(ABC):
+    """One run's own place."""
+
+    uri: str
+    """CHECKPOINT_URI."""
+    variables: Mapping[str, str]
+    """What the programs need to reach it."""
+
+    @abstractmethod
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes of every file or object, by its path below the URI."""
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """One of them."""
+
+    @abstractmethod
+    def watch(self, write: int, seen: Callable[[], None]) -> None:
+        """Call `seen` in the middle of the `write`th write that begins from now on, once."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """What was stopped in the middle of a write may go on, and nothing is watched any more."""
+
+    @property
+    @abstractmethod
+    def writes(self) -> int:
+        """Writes begun so far."""
+
+    @property
+    @abstractmethod
+    def written(self) -> int:
+        """Bytes that reached the store so far, also those that were deleted again."""
+
+
+class Folder(Store):
+    """file://. A write is a new file, seen by looking often: the writer is a little ahead of the kill."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.uri, self.variables = path, f"file://{path}", {}
+        path.mkdir(parents=True)
+        self._now: dict[int, int] = {}
+        self._writes, self._written = 0, 0
+        self._left, self._call, self._lock = 0, _nothing, threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def sizes(self) -> Mapping[str, int]:
+        return {f"{path.relative_to(self.path)}": size for path, _, size in _files(self.path)}
+
+    def read(self, path: str) -> bytes:
+        return (self.path / path).read_bytes()
+
+    def watch(self, write: int, seen: Callable[[], None]) -> None:
+        with self._lock:
+            self._left, self._call = write, seen
+
+    def release(self) -> None:
+        with self._lock:
+            self._left = 0
+
+    def close(self) -> None:
+        """Look no more."""
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def writes(self) -> int:
+        return self._writes
+
+    @property
+    def written(self) -> int:
+        return self._written
+
+    def _look(self) -> None:
+        while not self._ended.wait(1 / LOOKS_A_SECOND):
+            now = {inode: size for _, inode, size in _files(self.path)}  # by inode, because a rename writes nothing
+            for inode, size in now.items():
+                if inode not in self._now:
+                    self._begun()
+                self._written += max(0, size - self._now.get(inode, 0))
+            self._now = now
+
+    def _begun(self) -> None:
+        with self._lock:
+            self._writes += 1
+            self._left -= 1
+            call = self._call if self._left == 0 else _nothing
+        call()
+
+
+class Bucket(Store):
+    """s3://. A write is a request with a body, which the proxy stops half-way; S3 never shows a part of an object."""
+
+    def __init__(self, server: str, name: str) -> None:
+        self.uri, self._prefix = f"s3://{BUCKET}/{name}", f"{name}/"
+        self._proxy = Proxy(server, f"/{BUCKET}/{name}/")
+        self.variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": self._proxy.url}
+        self._client = boto3.client(
+            "s3",
+            endpoint_url=server,
+            region_name=CREDENTIALS["AWS_REGION"],
+            aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+            config=Config(s3={"addressing_style": "path"}),
+        )
+        self._client.create_bucket(Bucket=BUCKET)
+
+    def sizes(self) -> Mapping[str, int]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=self._prefix)
+        return {
+            each["Key"].removeprefix(self._prefix): int(each["Size"])
+            for page in pages
+            for each in page.get("Contents", [])
+        }
+
+    def read(self, path: str) -> bytes:
+        return self._client.get_object(Bucket=BUCKET, Key=self._prefix + path)["Body"].read()
+
+    def watch(self, write: int, seen: Callable[[], None]) -> None:
+        self._proxy.watch(write, seen)
+
+    def release(self) -> None:
+        self._proxy.release()
+
+    def close(self) -> None:
+        """End the proxy; the objects stay until the server ends."""
+        self._proxy.close()
+
+    @property
+    def writes(self) -> int:
+        return self._proxy.writes
+
+    @property
+    def written(self) -> int:
+        return self._proxy.written
+
+
+@contextmanager
+def folder(path: Path) -> Generator[Store]:
+    """A store that is a folder, removed at the end."""
+    store = Folder(path)
+    try:
+        yield store
+    finally:
+        store.close()
+        shutil.rmtree(path)
+
+
+@contextmanager
+def bucket(server: str, name: str) -> Generator[Store]:
+    """A store at `server`, for one run of this name."""
+    store = Bucket(server, name)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def s3_server(log: Path) -> Generator[str]:
+    """A server of moto's as a process of its own; its address.
+
+    Raises:
+        RuntimeError: It did not start; the log says why.
+    """
+    port = free_port()
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", f"{port}"], stdout=output, stderr=output
+        )
+    try:
+        _until_it_answers(server, port, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def free_port() -> int:
+    """One that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def _until_it_answers(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    for _ in range(SECONDS_TO_START * 10):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            try:
+                server.wait(0.1)
+            except subprocess.TimeoutExpired:
+                continue
+            break
+        else:
+            return
+    raise RuntimeError(f"moto's server did not start: {log.read_text(encoding='utf-8')[-500:]}")
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, int, int]]:
+    """Every file with its inode and size; what goes while one looks is left out."""
+    for path in folder.rglob("*"):
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if path.is_file():
+            yield path, found.st_ino, found.st_size
+
+
+def _nothing() -> None:
+    pass
