@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jax
@@ -32,10 +32,6 @@ FEATURES, CLASSES = 32, 8
 
 STATE = "state.npz"
 PREFIX = "step-"
-LIST = "checkpoint_manager_snapshot.json"
-"""Ray's list of the complete checkpoints of a run, written after each of them and before an old one is removed."""
-LEFT_ALONE_SECONDS = 3600.0
-"""Younger than this, what is not listed may still be written: longer than a pod's grace on any cloud."""
 
 Tree = dict[str, Any]
 
@@ -45,7 +41,6 @@ def main() -> None:
     run, options = Run.from_environment(), arguments()
     # Ray looks for reclaimed nodes every 5 s, of the 15 s that Google gives.
     os.environ.setdefault("RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S", "1")
-    remove_unlisted(run)
     JaxTrainer(
         train,
         train_loop_config={"run": run, "options": options},
@@ -85,25 +80,6 @@ def resources(options: argparse.Namespace) -> dict[str, int]:
     return {"GPU": options.gpus} if options.gpus else {"CPU": 1}
 
 
-def remove_unlisted(run: Run) -> None:
-    """Remove what was being written when an earlier attempt ended: Ray never reads it, and never removes it either."""
-    store, root = pyarrow.fs.FileSystem.from_uri(run.checkpoint_uri)
-    folder = f"{root}/{run.name}"
-    files = store.get_file_info(pyarrow.fs.FileSelector(folder, recursive=True, allow_not_found=True))
-    newest: dict[str, float] = {}
-    for file in files:
-        name = file.path.removeprefix(f"{folder}/").split("/")[0]
-        if file.is_file and name.startswith(PREFIX):
-            newest[name] = max(newest.get(name, 0.0), file.mtime.timestamp())
-    if not newest or not any(file.base_name == LIST for file in files):
-        return
-    listed = ray.train.Result.from_path(folder, storage_filesystem=store).best_checkpoints or []
-    for name in newest.keys() - {Path(checkpoint.path).name for checkpoint, _ in listed}:
-        # The pods of an attempt before may write until their grace is over, and may yet list it.
-        if newest[name] < time.time() - LEFT_ALONE_SECONDS:
-            store.delete_dir(f"{folder}/{name}")
-
-
 def train(config: dict[str, Any]) -> None:
     """In every worker: the steps from the newest checkpoint to the last."""
     run, options = config["run"], config["options"]
@@ -124,11 +100,12 @@ def train(config: dict[str, Any]) -> None:
         wanted = number == options.steps or saves.due(number) or (reclaim and saves.fits())
         # Clocks differ, and a save needs all workers: what the first one says is done.
         if ray.train.collective.broadcast_from_rank_zero(wanted):
-            seconds = save(run, state, time.monotonic() - since)
+            trained = time.monotonic() - since
+            seconds = save(run, state, trained)
             saves.saved(number, seconds)
             if first:
                 say(f"{'SIGTERM: ' if reclaim else ''}saved step {number} in {seconds:.2f} s")
-                report_progress(run, time.monotonic() - since)
+                report_progress(run, trained)
     if first:
         say(f"finished at step {options.steps}, state sha256 {digest(state)}")
 
@@ -221,8 +198,18 @@ def save(run: Run, state: Tree, trained: float) -> float:
         np.savez(Path(folder) / STATE, **arrays(state), attempt=np.str_(run.attempt), trained=np.float64(trained))
         checkpoint = ray.train.Checkpoint.from_directory(folder)
         ray.train.report({"step": int(state["step"])}, checkpoint=checkpoint, checkpoint_dir_name=name)
-    ray.train.get_all_reported_checkpoints(ray.train.CheckpointConsistencyMode.COMMITTED)
+    listed = ray.train.get_all_reported_checkpoints(ray.train.CheckpointConsistencyMode.COMMITTED)
+    remove_unlisted([each.checkpoint for each in listed])
     return time.monotonic() - began
+
+
+def remove_unlisted(listed: list[ray.train.Checkpoint]) -> None:
+    """Remove what was half-written when workers were lost: Ray never reads it, and never removes it either."""
+    store, folder = listed[-1].filesystem, PurePosixPath(listed[-1].path).parent
+    names = {PurePosixPath(each.path).name for each in listed}
+    for found in store.get_file_info(pyarrow.fs.FileSelector(str(folder))):
+        if found.base_name.startswith(PREFIX) and found.base_name not in names:
+            store.delete_dir(found.path)
 
 
 def restored(fresh: Tree, *, first: bool) -> tuple[Tree, float]:
