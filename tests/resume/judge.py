@@ -113,7 +113,7 @@ def _of_the_losses(reference: Played, played: Played) -> Iterator[str]:
         other = [step for step, loss, _ in _steps(attempt) if wanted.get(step) != loss]
         if other:
             yield (
-                f"attempt {attempt.number}: {len(other)} losses differ from the uninterrupted run's, from step {other[0]}"
+                f"attempt {attempt.number}: {len(other)} losses differ from the other run's, from step {other[0]}"
             )
 
 
