@@ -38,7 +38,17 @@ def environment(example: Example, *, large: bool) -> Path | NotRun:
     folder.parent.mkdir(exist_ok=True)
     for command in (
         ("venv", "--quiet", "--python", sys.executable, str(folder)),
-        ("pip", "install", "--quiet", "--python", str(python), "--require-hashes", "-r", str(requirements)),
+        (
+            "pip",
+            "install",
+            "--quiet",
+            "--compile-bytecode",
+            "--python",
+            str(python),
+            "--require-hashes",
+            "-r",
+            str(requirements),
+        ),
     ):
         try:
             done = subprocess.run(

@@ -4,5 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.resume.example import Example
+from tests.resume.ray_examples import RAY_TRAIN
 
-EXAMPLES: Final[Sequence[Example]] = ()
+EXAMPLES: Final[Sequence[Example]] = (RAY_TRAIN,)

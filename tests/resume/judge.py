@@ -112,9 +112,7 @@ def _of_the_losses(reference: Played, played: Played) -> Iterator[str]:
     for attempt in played.attempts:
         other = [step for step, loss, _ in _steps(attempt) if wanted.get(step) != loss]
         if other:
-            yield (
-                f"attempt {attempt.number}: {len(other)} losses differ from the other run's, from step {other[0]}"
-            )
+            yield (f"attempt {attempt.number}: {len(other)} losses differ from the other run's, from step {other[0]}")
 
 
 def _of_an_attempt(reference: Played, played: Played, index: int) -> Iterator[str]:
@@ -123,7 +121,7 @@ def _of_an_attempt(reference: Played, played: Played, index: int) -> Iterator[st
     if attempt.killed is None and any(attempt.statuses.values()):
         yield f"{name} failed by itself: {_why(attempt)}"
     yield from _of_its_start(reference, attempt)
-    yield from _of_its_end(attempt)
+    yield from _of_its_end(attempt) if played.example.leaves else ()
     yield from _of_what_it_lost(reference, played, index)
     said = max((step for step, _, _ in _saves(attempt)), default=0)
     if (newest := _newest(_left(played, index))) < said:

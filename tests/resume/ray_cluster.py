@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -24,13 +24,26 @@ MARK: Final = "SPOTPROOF_RESUME_NODE"
 OBJECT_STORE_BYTES: Final = 80_000_000
 """Ray's smallest is 75 MiB."""
 
+PORTS: Final = (
+    "dashboard-port",
+    "dashboard-agent-listen-port",
+    "dashboard-agent-grpc-port",
+    "metrics-export-port",
+    "runtime-env-agent-port",
+)
+"""Each node's own."""
+
 COMMON: Final[Mapping[str, str]] = {
     "OMP_NUM_THREADS": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "0",
     "RAY_COLOR_PREFIX": "0",
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
-    "RAY_gcs_server_request_timeout_seconds": "60",
+    # a busy machine is slow to start a node, and slow to answer
+    "RAY_DASHBOARD_STARTUP_TIMEOUT_S": "180",
+    "RAY_gcs_server_request_timeout_seconds": "120",
+    "RAY_health_check_timeout_ms": "60000",
+    "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "180",
     "RAY_enable_worker_prestart": "0",
     "PYTHONUNBUFFERED": "1",
 }
@@ -74,6 +87,8 @@ class Cluster:
     environ: Mapping[str, str]
     workers: int = 2
     drain_seconds: float = 6.0
+    started: int = 0
+    """Workers so far."""
     name: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     nodes: list[Node] = field(default_factory=list[Node])
     head: Node | None = None
@@ -83,7 +98,7 @@ class Cluster:
 
     def __enter__(self) -> Self:
         try:
-            port, client, dashboard = free_ports(3)
+            port, client = free_ports(2)
             self.address = f"127.0.0.1:{port}"
             self.head = self._start(
                 "head",
@@ -91,7 +106,6 @@ class Cluster:
                     "--head",
                     f"--port={port}",
                     f"--ray-client-server-port={client}",
-                    f"--dashboard-port={dashboard}",
                     "--include-dashboard=false",
                     "--num-cpus=0",
                 ],
@@ -111,14 +125,21 @@ class Cluster:
 
     def add_worker(self) -> Node:
         """A new worker pod; it is in the cluster some seconds later."""
-        node = self._start(f"worker-{len(self.nodes)}", [f"--address={self.address}", "--num-cpus=1"])
+        node = self._start(f"worker-{self.started}", [f"--address={self.address}", "--num-cpus=1"])
         self.nodes.append(node)
+        self.started += 1
         return node
 
     def lose(self, node: Node) -> None:
         """The node is gone without a word."""
         node.kill()
         self.nodes.remove(node)
+
+    def replace_failed(self, but: Container[Node]) -> None:
+        """A pod whose first process ended by itself is made again, as KubeRay does."""
+        for node in [each for each in self.nodes if each not in but and each.process.poll() is not None]:
+            self.lose(node)
+            self.add_worker()
 
     def reclaim(self, node: Node) -> None:
         """The node is told to go; `gone` says when it is."""
@@ -175,10 +196,10 @@ class Cluster:
                     "--disable-usage-stats",
                     f"--temp-dir={folder}",
                     f"--object-store-memory={OBJECT_STORE_BYTES}",
-                    # any free port: several nodes share this machine's
-                    *(f"--{port}=0" for port in ("min-worker-port", "max-worker-port", "runtime-env-agent-port")),
-                    *(f"--dashboard-agent-{port}=0" for port in ("listen-port", "grpc-port")),
-                    "--metrics-export-port=0",
+                    # Several nodes share this machine's. With 0 a raylet waits 15 s for its agents to say theirs, then dies.
+                    *(f"--{name}={port}" for name, port in zip(PORTS, free_ports(len(PORTS)), strict=True)),
+                    "--min-worker-port=0",
+                    "--max-worker-port=0",
                     *options,
                 ],
                 env=self._environ(name),
@@ -189,7 +210,7 @@ class Cluster:
             )
         return Node(f"{self.name}/{name}", process, folder)
 
-    def _wait_for_head(self, seconds: float = 90.0) -> None:
+    def _wait_for_head(self, seconds: float = 240.0) -> None:
         """Until the head's first process says that Ray runs.
 
         Raises:

@@ -4,13 +4,13 @@ An attempt here is what goes on from one restart of the workers to the next, whe
 cluster of the same run did. The last of the victims is the head: with it the whole cluster is gone.
 """
 
-import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tests.resume.gang import MOST_FAILURES, SECONDS_OF_SILENCE, Attempt, Gang, Played
 from tests.resume.judge import STEP, START
@@ -20,6 +20,7 @@ from tests.resume.ray_cluster import Cluster, Node
 SECONDS_TO_DRAIN: Final = 4.0
 """Of a reclaimed node, by Ray; a rendered pod has up to 30."""
 LOOKS_A_SECOND: Final = 50
+OURS: Final = re.compile(r"starting at |resumed at |step \d|saved |SIGTERM: |finished at ")
 
 
 @dataclass
@@ -119,12 +120,11 @@ class RayGang(Gang):
 
     def _heard(self, going: _Going, attempts: list[RayAttempt], left: list[Kill], line: str) -> None:
         """A line of rank 0; one that says where it starts begins another attempt, unless it is the cluster's first."""
-        if not line.strip():
+        if not OURS.match(line):  # Ray's own, in the same file
             return
         going.heard = time.monotonic()
         if START.match(line) and attempts[-1].lines:
-            before = attempts[-1]
-            began = before.killed or going.heard
+            began = attempts[-1].killed or going.heard
             attempts.append(
                 RayAttempt(len(attempts), self._found(), left[0] if left else None, began, cluster=going.number)
             )
@@ -164,6 +164,7 @@ class RayGang(Gang):
                 del going.reclaimed[mark]
                 attempts[-1].killed = time.monotonic()
                 going.cluster.add_worker()
+        going.cluster.replace_failed([node for node, _ in going.reclaimed.values()])
 
 
 def _at(kill: Kill, line: str) -> bool:
