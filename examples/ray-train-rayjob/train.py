@@ -1,7 +1,7 @@
 """Data-parallel training by JAX on Ray Train that goes on at its newest checkpoint, whatever ended it.
 
-Ray keeps the list of complete checkpoints, restarts the workers, and after them the run of the same name. What has to be
-saved, and when, is this program's part. README.md says what it prints and what was proven.
+Ray keeps the list of complete checkpoints, restarts the workers, and goes on with a run of the same name. What is saved,
+and when, is this program's part. README.md says what it prints and what was proven.
 """
 
 import argparse
@@ -111,14 +111,15 @@ def train(config: dict[str, Any]) -> None:
 
 
 class Reclaims:
-    """What Ray says about nodes that are being taken. Each of them is news once; the worker goes on until its node is gone.
+    """What Ray says about nodes that are being taken, each of them once. Until a node is gone its worker goes on.
 
-    A worker that returned would say that training is finished, and one that raised an error would count as an error of the
-    program: Ray itself ends and restarts the workers when the node's time is over.
+    A worker that returned would say that training is finished, and one that raised an error would count as an error of
+    the program: Ray itself ends and restarts the workers when the node's time is over.
     """
 
     def __init__(self, run: Run) -> None:
-        self._run, self._known = run, None
+        self._run = run
+        self._known: ray.train.PreemptionInfo | None = None
 
     def news(self, saves: Saves) -> bool:
         """Whether another node is being taken; asked by every worker after every step."""
@@ -131,7 +132,7 @@ class Reclaims:
 
 
 def initial(width: int, optimizer: optax.GradientTransformation) -> Tree:
-    """All that the next step depends on, before the first one. The learning rate's place is in the optimizer's state."""
+    """All that the next step depends on, before the first. The learning rate's place is in the optimizer's state."""
     sizes = [FEATURES, width, width, CLASSES]
     keys = jax.random.split(jax.random.PRNGKey(SEED), len(sizes))
     params = [
@@ -160,7 +161,7 @@ def examples(state: Tree, mesh: Mesh) -> tuple[jax.Array, jax.Array]:
 
 
 def one_step(optimizer: optax.GradientTransformation, state: Tree, batch: tuple[jax.Array, jax.Array]) -> Any:
-    """The state after a step, and its loss. The mean over the batch is what makes JAX average the gradients of all workers."""
+    """The state after a step, and its loss: the mean over the batch, so JAX averages the gradients of all workers."""
     inputs, labels = batch
     random, dropout = jax.random.split(state["random"])
 
@@ -187,8 +188,8 @@ def one_step(optimizer: optax.GradientTransformation, state: Tree, batch: tuple[
 def save(run: Run, state: Tree, trained: float) -> float:
     """Save the state as a checkpoint that Ray lists, and return the seconds it took; every worker calls it.
 
-    `report` returns when the files are there. Complete is what Ray's controller has listed, which it does when it next looks
-    at its workers; only then may anybody rely on it.
+    `report` returns when the files are there. Complete is what Ray's controller has listed, which it does when it next
+    looks at its workers; only then may anybody rely on it.
     """
     began, name = time.monotonic(), f"{PREFIX}{int(state['step']):09d}-{run.attempt}"
     if ray.train.get_context().get_world_rank() != 0:

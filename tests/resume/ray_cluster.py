@@ -1,7 +1,7 @@
 """A Ray cluster of real processes on this machine, whose nodes come and go as pods of KubeRay do.
 
 Each node is what a pod runs, `ray start --block`, in a folder of its own. A node that is lost gets SIGKILL, all of its
-processes at once; one that is reclaimed gets SIGTERM, on which Ray drains it. A new one takes its place, as KubeRay has it.
+processes at once; one that is reclaimed gets SIGTERM, on which Ray drains it. A new one takes its place, as with KubeRay.
 """
 
 import os
@@ -93,8 +93,9 @@ class Cluster:
     nodes: list[Node] = field(default_factory=list[Node])
     head: Node | None = None
     address: str = ""
+    ended: bool = False
     # sockets lie below, and the path of one may have 107 bytes
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="rt-", dir="/tmp")))  # noqa: S108
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="rt-", dir="/tmp")))
 
     def __enter__(self) -> Self:
         try:
@@ -163,15 +164,19 @@ class Cluster:
                 start_new_session=True,
             )
 
-    def stop(self) -> None:
-        """Take the cluster away, as deleting a RayCluster does, and wait until nothing of it is left."""
+    def end(self) -> None:
+        """Everything is gone at once, the driver too; what they wrote can still be read."""
+        self.ended = True
         while left := [pid for pid, mark in marked() if mark.startswith(f"{self.name}/")]:
             for process in left:
                 end(process, signal.SIGKILL)
             time.sleep(0.05)
+
+    def stop(self) -> None:
+        """Take the cluster away, as deleting a RayCluster does, and wait until nothing of it is left."""
+        self.end()
         for node in [*self.nodes, *([self.head] if self.head else [])]:
             node.process.wait()
-        self.nodes, self.head = [], None
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _environ(self, node: str) -> dict[str, str]:
@@ -196,7 +201,7 @@ class Cluster:
                     "--disable-usage-stats",
                     f"--temp-dir={folder}",
                     f"--object-store-memory={OBJECT_STORE_BYTES}",
-                    # Several nodes share this machine's. With 0 a raylet waits 15 s for its agents to say theirs, then dies.
+                    # With 0 a raylet waits 15 s for its agents to say theirs, and dies without.
                     *(f"--{name}={port}" for name, port in zip(PORTS, free_ports(len(PORTS)), strict=True)),
                     "--min-worker-port=0",
                     "--max-worker-port=0",

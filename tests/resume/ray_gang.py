@@ -1,4 +1,4 @@
-"""Runs a job as KubeRay and Ray Train do: Ray restarts lost workers, and when its run ends in an error, a new cluster starts.
+"""Runs a job as KubeRay and Ray Train do: Ray restarts lost workers, and after an error a new cluster starts.
 
 An attempt here is what goes on from one restart of the workers to the next, whether Ray itself restarted them or a new
 cluster of the same run did. The last of the victims is the head: with it the whole cluster is gone.
@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.resume.gang import MOST_FAILURES, SECONDS_OF_SILENCE, Attempt, Gang, Played
-from tests.resume.judge import STEP, START
+from tests.resume.gang import MOST_FAILURES, Attempt, Gang, Played
+from tests.resume.judge import START, STEP
 from tests.resume.kills import Kill
 from tests.resume.ray_cluster import Cluster, Node
 
 SECONDS_TO_DRAIN: Final = 4.0
 """Of a reclaimed node, by Ray; a rendered pod has up to 30."""
+SECONDS_OF_SILENCE: Final = 300
+"""A cluster starts some twenty processes that import Ray."""
 LOOKS_A_SECOND: Final = 50
 OURS: Final = re.compile(r"starting at |resumed at |step \d|saved |SIGTERM: |finished at ")
 
@@ -109,8 +111,9 @@ class RayGang(Gang):
                     self.store.watch(kill.write, lambda: self._kill_in(going, attempts, left))
                 else:
                     self._kill_in(going, attempts, left)
-            self._replace(going, attempts)
-            if going.cluster.head is None or ended is not None:
+            if not going.cluster.ended:
+                self._replace(going, attempts)
+            if going.cluster.ended or ended is not None:
                 attempts[-1].statuses[0] = going.driver.wait() if ended is None else ended
                 return
             if time.monotonic() - going.heard > SECONDS_OF_SILENCE:
@@ -145,7 +148,7 @@ class RayGang(Gang):
         if node is None:
             return
         if node is cluster.head:
-            cluster.stop()
+            cluster.end()
         elif kill.told:
             cluster.reclaim(node)
             going.reclaimed[node.mark] = (node, time.monotonic() + self.example.notice_seconds)
