@@ -1,7 +1,7 @@
 """Data-parallel training by JAX on Ray Train that goes on at its newest checkpoint, whatever ended it.
 
-Ray keeps the list of complete checkpoints, restarts the workers, and goes on with a run of the same name. What is saved,
-and when, is this program's part. README.md says what it prints and what was proven.
+Ray keeps the list of complete checkpoints, restarts the workers, and goes on with a run of the same name. What is
+saved, and when, is this program's part. README.md says what is proven of it.
 """
 
 import argparse

@@ -4,6 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.resume.example import Example
-from tests.resume.ray_examples import RAY_TRAIN
+from tests.resume.ray_examples import RAY_TRAIN, TENSORFLOW
 
-EXAMPLES: Final[Sequence[Example]] = (RAY_TRAIN,)
+EXAMPLES: Final[Sequence[Example]] = (RAY_TRAIN, TENSORFLOW)

@@ -1,7 +1,7 @@
 """A Ray cluster of real processes on this machine, whose nodes come and go as pods of KubeRay do.
 
 Each node is what a pod runs, `ray start --block`, in a folder of its own. A node that is lost gets SIGKILL, all of its
-processes at once; one that is reclaimed gets SIGTERM, on which Ray drains it. A new one takes its place, as with KubeRay.
+processes at once; one that is reclaimed gets SIGTERM, on which Ray drains it. A new one takes its place.
 """
 
 import os

@@ -85,7 +85,7 @@ LIMITS: Final[Mapping[str, Callable[[Play], Sequence[str]]]] = {
 }
 
 SAVED_LATE: Final = """        ray.train.report(
-            {"step": int(state["step"])},
+            {"step": %s},
             checkpoint=checkpoint,
             checkpoint_dir_name=name,
             checkpoint_upload_fn=_before_it_is_there,
@@ -102,7 +102,7 @@ def _before_it_is_there(_checkpoint: ray.train.Checkpoint, name: str) -> ray.tra
     return ray.train.Checkpoint(path, storage.storage_filesystem)
 
 
-def digest("""
+def remove_unlisted("""
 NEWEST: Final = """checkpoint = ray.train.get_checkpoint()
     storage = ray.train.get_context().get_storage()
     found = storage.storage_filesystem.get_file_info(pyarrow.fs.FileSelector(storage.experiment_fs_path))
@@ -111,11 +111,15 @@ NEWEST: Final = """checkpoint = ray.train.get_checkpoint()
 """
 
 
-def faults(report: str, random: tuple[str, str]) -> Sequence[Fault]:
-    """What is planted into an example: its own call of `report`, and how it would forget its random state."""
+def faults(report: str, step: str, random: tuple[str, str]) -> Sequence[Fault]:
+    """What is planted into an example, by its own call of `report`, its step, and how it forgets its random state."""
     in_a_save = [Kill(step=30, moment="save", process=each, write=2) for each in (0, 1)]
     return (
-        Fault("a marker written first", ((report, SAVED_LATE), ("\n\ndef digest(", BEFORE_IT_IS_THERE)), in_a_save),
+        Fault(
+            "a marker written first",
+            ((report, SAVED_LATE % step), ("\n\ndef remove_unlisted(", BEFORE_IT_IS_THERE)),
+            in_a_save,
+        ),
         Fault(
             "a resume that takes the newest directory",
             (("checkpoint = ray.train.get_checkpoint()\n", NEWEST),),
@@ -137,6 +141,7 @@ RAY_TRAIN: Final = Example(
     find=listed,
     faults=faults(
         '        ray.train.report({"step": int(state["step"])}, checkpoint=checkpoint, checkpoint_dir_name=name)\n',
+        'int(state["step"])',
         (
             "[saved[name] for name in arrays(fresh)])\n",
             '[saved[name] for name in arrays(fresh)])\n        state["random"] = fresh["random"]\n',
@@ -151,3 +156,16 @@ RAY_TRAIN: Final = Example(
     leaves=False,
     also=LIMITS,
 )
+
+TENSORFLOW: Final = replace(
+    RAY_TRAIN,
+    name="tensorflow-rayjob",
+    faults=faults(
+        '        ray.train.report({"step": state.done}, checkpoint=checkpoint, checkpoint_dir_name=name)\n',
+        "state.done",
+        ("            random=self.random,\n", ""),
+    ),
+    variables={"TF_CPP_MIN_LOG_LEVEL": "1"},
+    also={},
+)
+"""Ray's limits are proven by the other one."""

@@ -5,17 +5,20 @@ cluster of the same run did. The last of the victims is the head: with it the wh
 """
 
 import re
-import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tests.resume.gang import MOST_FAILURES, Attempt, Gang, Played
 from tests.resume.judge import START, STEP
 from tests.resume.kills import Kill
 from tests.resume.ray_cluster import Cluster, Node
+
+if TYPE_CHECKING:
+    import subprocess
 
 SECONDS_TO_DRAIN: Final = 4.0
 """Of a reclaimed node, by Ray; a rendered pod has up to 30."""
@@ -44,6 +47,8 @@ class _Going:
     read: dict[Path, int] = field(default_factory=dict[Path, int])
     reclaimed: dict[str, tuple[Node, float]] = field(default_factory=dict[str, tuple[Node, float]])
     heard: float = field(default_factory=time.monotonic)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held while nodes come or go: the store, too, says when to kill, in a thread of its own."""
 
     def lines(self) -> Iterator[str]:
         """What rank 0 has said since one last looked. From its own file: what the driver shows may end before it."""
@@ -111,8 +116,9 @@ class RayGang(Gang):
                     self.store.watch(kill.write, lambda: self._kill_in(going, attempts, left))
                 else:
                     self._kill_in(going, attempts, left)
-            if not going.cluster.ended:
-                self._replace(going, attempts)
+            with going.lock:
+                if not going.cluster.ended:
+                    self._replace(going, attempts)
             if going.cluster.ended or ended is not None:
                 attempts[-1].statuses[0] = going.driver.wait() if ended is None else ended
                 return
@@ -137,25 +143,26 @@ class RayGang(Gang):
         """Take a node, now: what is inside a write is stopped there until it is done."""
         attempt = attempts[-1]
         kill = attempt.kill
-        if kill is None or attempt.killed is not None:
-            return
-        attempt.killed = time.monotonic()
-        attempt.victim = kill.process % self.example.processes
-        left.pop(0)
+        with going.lock:
+            if kill is None or attempt.killed is not None or going.cluster.ended:
+                return
+            attempt.killed = time.monotonic()
+            attempt.victim = kill.process % self.example.processes
+            left.pop(0)
+            self._take(going, kill, attempt.victim)
+        self.store.release()
+
+    def _take(self, going: _Going, kill: Kill, victim: int) -> None:
         cluster = going.cluster
-        victims = [*cluster.nodes, cluster.head]
-        node = victims[min(attempt.victim, len(victims) - 1)]
-        if node is None:
-            return
-        if node is cluster.head:
+        if victim >= len(cluster.nodes):
             cluster.end()
         elif kill.told:
+            node = cluster.nodes[victim]
             cluster.reclaim(node)
             going.reclaimed[node.mark] = (node, time.monotonic() + self.example.notice_seconds)
         else:
-            cluster.lose(node)
+            cluster.lose(cluster.nodes[victim])
             cluster.add_worker()
-        self.store.release()
 
     def _replace(self, going: _Going, attempts: list[RayAttempt]) -> None:
         """A node whose time is over is gone, and another one comes, as KubeRay has it."""
