@@ -1,7 +1,7 @@
 """What a training program and spotproof agree on, to be copied beside the program. Needs nothing but Python 3.11.
 
-`Run` reads what a rendered pod is told, `Saves` says when to save, and `report_progress` tells the fallback controller what
-is saved. The saving itself is the framework's. What has to hold, and why, is in docs/how-to/write-a-trainer.md.
+`Run` reads what a rendered pod is told, `Saves` says when to save, and `report_progress` tells the fallback controller
+what is saved. The saving itself is the framework's. What has to hold, and why, is in docs/how-to/write-a-trainer.md.
 """
 
 import json
@@ -14,6 +14,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Self
@@ -40,9 +41,9 @@ class Run:
     coordinator: str
     """Host name of the first pod."""
     checkpoint_seconds: float
-    """Save at least so often."""
+    """Save at least so often: checkpointEvery of the fallback policy, and without a policy a quarter of an hour."""
     notice_seconds: float
-    """From SIGTERM to SIGKILL."""
+    """From SIGTERM to SIGKILL at most. The cloud may give less."""
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -52,7 +53,7 @@ class Run:
             SystemExit: CHECKPOINT_URI is missing: a run that saves nowhere would start afresh at every eviction.
         """
         told = os.environ
-        if "CHECKPOINT_URI" not in told:
+        if not told.get("CHECKPOINT_URI"):
             sys.exit("CHECKPOINT_URI is not set; to try this by hand, write CHECKPOINT_URI=file://$PWD/checkpoints")
         return cls(
             name=told.get("SPOTPROOF_RUN", "run"),
@@ -69,8 +70,8 @@ class Run:
 class Saves:
     """When to save: every so many steps or seconds, whichever comes first, and after SIGTERM if there is time.
 
-    Clocks of two processes never agree, and a save needs all of them: one process asks `due`, and what it says is sent to
-    the others by the framework. `told` is true where SIGTERM arrived, which is on one node as a rule.
+    Clocks of two processes never agree, and a save needs all of them. So the framework makes one answer of theirs, each
+    step: one process asks `due`, all save after SIGTERM where any is `told` and each says that it `fits`.
 
     Args:
         run: What the pod was told.
@@ -88,12 +89,13 @@ class Saves:
 
     @property
     def told(self) -> bool:
-        """Whether this process got SIGTERM."""
+        """Whether this process is to end: SIGTERM arrived here, which is on one node as a rule."""
         return self.told_at is not None
 
     def tell(self, seconds: float) -> None:
-        """Something else than SIGTERM said it: the process ends in so many seconds."""
-        self.told_at = self._clock() - (self._run.notice_seconds - seconds)
+        """Something else than SIGTERM said it: the process ends in so many seconds. Of several the soonest counts."""
+        heard = self._clock() - (self._run.notice_seconds - seconds)
+        self.told_at = heard if self.told_at is None else min(self.told_at, heard)
 
     def due(self, step: int) -> bool:
         """Whether to save after this step, by steps and by time."""
@@ -101,11 +103,11 @@ class Saves:
 
     def fits(self) -> bool:
         """Whether a save as long as the longest so far, and half of it more, ends before SIGKILL."""
-        left = self._run.notice_seconds - (self._clock() - (self._clock() if self.told_at is None else self.told_at))
-        return 1.5 * self._longest < left
+        gone = 0.0 if self.told_at is None else self._clock() - self.told_at
+        return 1.5 * self._longest < self._run.notice_seconds - gone
 
     def resumed(self, step: int) -> None:
-        """The checkpoint of this step was read."""
+        """The checkpoint of this step was read; 0 where there was none."""
         self._last_step, self._last = step, self._clock()
 
     def saved(self, step: int, seconds: float) -> None:
@@ -119,29 +121,30 @@ class Saves:
         os._exit(TERMINATED)
 
     def _terminate(self, _signal: int, _frame: FrameType | None) -> None:
-        self.told_at = self._clock() if self.told_at is None else self.told_at
+        self.tell(self._run.notice_seconds)
 
 
 def report_progress(run: Run, seconds: float) -> None:
-    """Tell the fallback controller how many seconds of useful work the newest complete checkpoint holds, in all attempts.
+    """Tell the fallback controller how many seconds of useful work the newest complete checkpoint holds.
 
-    Outside a cluster it does nothing, and no failure of it is a reason to stop: the controller then reckons by itself.
+    Of all attempts together, and by one process. Outside a cluster it does nothing, and no failure of it is a reason to
+    stop: the controller then reckons by itself.
     """
     if not ACCOUNT.exists():
         return
-    namespace = (ACCOUNT / "namespace").read_text()
-    request = urllib.request.Request(  # noqa: S310 - the API server of the cluster it runs in
-        f"https://kubernetes.default.svc/apis/spotproof.dev/v1alpha1/namespaces/{namespace}/trainingruns/{run.name}",
-        method="PATCH",
-        data=json.dumps({"metadata": {"annotations": {"spotproof.dev/progress": str(int(seconds))}}}).encode(),
-        headers={
-            # Kubernetes replaces the token, so it is read each time.
-            "Authorization": f"Bearer {(ACCOUNT / 'token').read_text()}",
-            "Content-Type": "application/merge-patch+json",
-        },
-    )
     try:
+        namespace = (ACCOUNT / "namespace").read_text()
+        request = urllib.request.Request(
+            f"https://kubernetes.default.svc/apis/spotproof.dev/v1alpha1/namespaces/{namespace}/trainingruns/{run.name}",
+            method="PATCH",
+            data=json.dumps({"metadata": {"annotations": {"spotproof.dev/progress": str(int(seconds))}}}).encode(),
+            headers={
+                # Kubernetes replaces the token, so it is read each time.
+                "Authorization": f"Bearer {(ACCOUNT / 'token').read_text()}",
+                "Content-Type": "application/merge-patch+json",
+            },
+        )
         trust = ssl.create_default_context(cafile=str(ACCOUNT / "ca.crt"))
-        urllib.request.urlopen(request, timeout=10, context=trust).close()  # noqa: S310 - the same
-    except OSError as error:
+        urllib.request.urlopen(request, timeout=10, context=trust).close()  # noqa: S310 - the cluster it runs in
+    except (OSError, HTTPException, ValueError) as error:
         sys.stderr.write(f"progress was not reported: {error}\n")

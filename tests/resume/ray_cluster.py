@@ -24,6 +24,9 @@ MARK: Final = "SPOTPROOF_RESUME_NODE"
 OBJECT_STORE_BYTES: Final = 80_000_000
 """Ray's smallest is 75 MiB."""
 
+HEADS: Final = 4
+"""Tries to start one."""
+
 PORTS: Final = (
     "dashboard-port",
     "dashboard-agent-listen-port",
@@ -99,19 +102,7 @@ class Cluster:
 
     def __enter__(self) -> Self:
         try:
-            port, client = free_ports(2)
-            self.address = f"127.0.0.1:{port}"
-            self.head = self._start(
-                "head",
-                [
-                    "--head",
-                    f"--port={port}",
-                    f"--ray-client-server-port={client}",
-                    "--include-dashboard=false",
-                    "--num-cpus=0",
-                ],
-            )
-            self._wait_for_head()
+            self.head = self._up()
             for _ in range(self.workers):
                 self.add_worker()
         except BaseException:
@@ -158,7 +149,7 @@ class Cluster:
         with log.open("ab") as lines:
             return subprocess.Popen(
                 [self.binaries / "python", *program],
-                env={**self._environ("head"), "RAY_ADDRESS": self.address},
+                env={**self._environ("driver"), "RAY_ADDRESS": self.address},
                 stdout=lines,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -178,6 +169,10 @@ class Cluster:
         for node in [*self.nodes, *([self.head] if self.head else [])]:
             node.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def remains(self) -> list[int]:
+        """Processes that know the cluster's folder, by whatever name they go: after `stop` there must be none."""
+        return [pid for pid, words in _everywhere("cmdline") if f"{self.folder}/".encode() in words]
 
     def _environ(self, node: str) -> dict[str, str]:
         return {
@@ -215,34 +210,45 @@ class Cluster:
             )
         return Node(f"{self.name}/{name}", process, folder)
 
-    def _wait_for_head(self, seconds: float = 240.0) -> None:
-        """Until the head's first process says that Ray runs.
+    def _up(self) -> Node:
+        """A head that runs. One that Ray gave up on, as it does after 30 s on a busy machine, is made again.
 
         Raises:
-            RuntimeError: It ended, or said nothing in time.
+            RuntimeError: So were all of them.
         """
-        if self.head is None:
-            return
-        log, until = self.head.folder / "ray-start.log", time.monotonic() + seconds
-        while b"Ray runtime started" not in log.read_bytes():
-            if self.head.process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"no Ray head came up: {log.read_text()[-2000:]}")
-            time.sleep(0.1)
+        said = ""
+        for number in range(HEADS):
+            port, client = free_ports(2)
+            options = [f"--port={port}", f"--ray-client-server-port={client}"]
+            head = self._start(f"head-{number}", [*options, "--head", "--include-dashboard=false", "--num-cpus=0"])
+            log = head.folder / "ray-start.log"
+            while head.process.poll() is None:
+                if b"Ray runtime started" in log.read_bytes():
+                    self.address = f"127.0.0.1:{port}"
+                    return head
+                time.sleep(0.1)
+            head.kill()
+            said = log.read_text()[-2000:]
+        raise RuntimeError(f"no Ray head came up: {said}")
 
 
 def marked() -> Iterator[tuple[int, str]]:
     """Every live process of any such cluster, with its mark."""
+    for pid, words in _everywhere("environ"):
+        for variable in words.split(b"\0"):
+            if variable.startswith(MARK.encode() + b"="):
+                yield pid, variable.decode().partition("=")[2]
+
+
+def _everywhere(what: str) -> Iterator[tuple[int, bytes]]:
+    """One file of /proc for every process that can be read. Of a zombie it is empty."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            variables = (entry / "environ").read_bytes().split(b"\0")
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+            yield int(entry.name), (entry / what).read_bytes()
         except OSError:  # ended meanwhile, or somebody else's
             continue
-        for variable in variables:
-            if variable.startswith(MARK.encode() + b"=") and state != "Z":
-                yield int(entry.name), variable.decode().partition("=")[2]
 
 
 def end(process: int, by: signal.Signals) -> None:

@@ -99,6 +99,8 @@ class RayGang(Gang):
                 self._follow_cluster(going, attempts, left)
             finally:
                 self.store.release()
+        if remains := cluster.remains():
+            raise RuntimeError(f"processes of a cluster that was taken away are left: {remains}")
         attempts[-1].errors = log.read_text(encoding="utf-8", errors="replace")[-3000:]
         return attempts[-1].statuses.get(0) == 0
 
