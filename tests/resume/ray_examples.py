@@ -71,7 +71,8 @@ def _in_clusters(
     return find
 
 
-LOST: Final = (Kill(step=30, process=0), Kill(step=70, process=1))
+LOST: Final = (Kill(step=25, process=0), Kill(step=60, process=1))
+"""Early enough that a reclaimed node is gone before the last step."""
 RECLAIMED: Final = tuple(replace(kill, told=True) for kill in LOST)
 
 LIMITS: Final[Mapping[str, Callable[[Play], Sequence[str]]]] = {
