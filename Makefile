@@ -63,9 +63,10 @@ define with_tools
 $(TOOLS) $(1) || { status=$$?; [ $$status -eq 3 ] && { echo "NOT RUN: $(@)"; exit 0; }; exit $$status; }; $(2)
 endef
 
-soak: $(VENV)/.dev ## the controller killed, refused and cut off at every call of every move (goes on where it was stopped; SOAK=--again)
+soak: $(VENV)/.dev ## the controller spoilt at every call of every move (goes on where it was stopped; SOAK=--again), trainers killed 50 times
 	@$(TOOLS) controlplane
 	@$(BIN)/python -m tests.soak $(SOAK)
+	@nice -n 10 $(BIN)/python -m tests.resume --kills 50 --no-faults --write $(if $(LARGE),--large)
 
 reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in docs/reliability.md
 	@$(TOOLS) engine controlplane

@@ -32,7 +32,7 @@ HEAD: Final = (
     "store",
     "kills",
     "of them by SIGTERM",
-    "unfinished checkpoints left",
+    "half-written",
     "lost steps: mean",
     "worst",
     "of steps between saves",
@@ -64,6 +64,12 @@ class Proofs:
     wrong: list[str] = field(default_factory=list[str])
     not_run: dict[str, str] = field(default_factory=dict[str, str])
 
+    def is_wrong(self, name: str, found: Sequence[str]) -> None:
+        """Say it at once, and remember it."""
+        for each in found:
+            self.wrong.append(f"{name}: {each}")
+            _say(f"WRONG: {name}: {each}")
+
     def played(self, case: Case, name: str, kills: Sequence[Kill] = ()) -> Played:
         """One run of a case."""
         scratch = self.scratch / name
@@ -89,15 +95,13 @@ def main() -> int:
         asked.json.write_text(json.dumps(_record(proofs), indent=2) + "\n", encoding="utf-8")
     if asked.write and not proofs.wrong:
         between(ROOT / "docs" / "reliability.md", _page(proofs), "resume")
-    for each in proofs.wrong:
-        _say(f"WRONG: {each}")
     return int(bool(proofs.wrong))
 
 
 def _asked() -> argparse.Namespace:
     names = [example.name for example in EXAMPLES]
     parser = argparse.ArgumentParser(prog="python -m tests.resume")
-    parser.add_argument("examples", nargs="*", default=names, choices=names)
+    parser.add_argument("examples", nargs="*", help=f"of {', '.join(names)}; all where none is named")
     parser.add_argument("--stores", nargs="+", default=STORES, choices=STORES)
     parser.add_argument("--kills", type=int, default=5, help="in each run")
     parser.add_argument("--seed", type=int, default=1)
@@ -105,7 +109,13 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--no-faults", action="store_true", help="plant none")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
     parser.add_argument("--write", action="store_true", help="write the figures into docs/reliability.md")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if unknown := set(asked.examples) - set(names):
+        parser.error(f"there is no example {', '.join(sorted(unknown))}")
+    asked.examples = asked.examples or names
+    if asked.write and (set(asked.examples), set(asked.stores)) != (set(names), set(STORES)):
+        parser.error("--write is for all examples on all stores: the page would lose what was not run")
+    return asked
 
 
 def _prove(proofs: Proofs, example: Example, python: Path, asked: argparse.Namespace) -> None:
@@ -114,7 +124,7 @@ def _prove(proofs: Proofs, example: Example, python: Path, asked: argparse.Names
         name, case = f"{example.name}-{kind}", Case(example, python, kind)
         reference = proofs.played(case, f"{name}-uninterrupted")
         if wrong := findings(reference, reference, 0):
-            proofs.wrong += [f"{name}, uninterrupted: {each}" for each in wrong]
+            proofs.is_wrong(f"{name}, uninterrupted", wrong)
             continue
         references[kind] = reference
         writes = reference.writes // (example.steps // example.save_steps)
@@ -123,7 +133,7 @@ def _prove(proofs: Proofs, example: Example, python: Path, asked: argparse.Names
             _say(f"{name}: {kill}")
         played = proofs.played(case, f"{name}-killed", kills)
         wrong = findings(reference, played, asked.kills)
-        proofs.wrong += [f"{name}: {each}" for each in wrong]
+        proofs.is_wrong(name, wrong)
         proofs.figures[example.name, kind] = figures(played)
         _say(f"{name}: {'WRONG' if wrong else 'ok'} {json.dumps(figures(played).record())}")
     for words, find in () if not references else example.also.items():
@@ -153,7 +163,7 @@ def _plant(proofs: Proofs, case: Case, fault: Fault, reference: Played) -> None:
         proofs.caught[case.example.name, fault.words] = by[0]
         _say(f"{case.example.name}: {fault.words}: caught: {by[0]}")
     else:
-        proofs.wrong.append(f"{case.example.name}: {fault.words}: was not caught, but {found or 'nothing'} was found")
+        proofs.is_wrong(case.example.name, [f"{fault.words}: was not caught; found was {found or 'nothing'}"])
 
 
 def _record(proofs: Proofs) -> Mapping[str, Any]:

@@ -26,6 +26,11 @@ StoreKind = Literal["file", "s3"]
 class Readable(Protocol):
     """What can be read of one run's store, without its programs."""
 
+    @property
+    def uri(self) -> str:
+        """CHECKPOINT_URI."""
+        ...
+
     def sizes(self) -> Mapping[str, int]:
         """Bytes of every file or object, by its path below CHECKPOINT_URI."""
         ...
@@ -47,11 +52,11 @@ class Found:
 
 
 def by_marker(folder: str, marker: str) -> Callable[[Readable], Sequence[Found]]:
-    """Checkpoints are folders that match, with a group `step`; the complete ones hold the marker.
+    """Checkpoints are the folders whose paths match, with a group `step`; the complete ones hold the marker.
 
     A group `unfinished` that matches says that the folder's own name tells it is none yet.
     """
-    pattern = re.compile(folder)
+    pattern = re.compile(f"({folder})/")
 
     def find(store: Readable) -> Sequence[Found]:
         sizes: dict[str, int] = {}
@@ -60,7 +65,7 @@ def by_marker(folder: str, marker: str) -> Callable[[Readable], Sequence[Found]]
         for path, size in store.sizes().items():
             if not (match := pattern.match(path)):
                 continue
-            name, rest = match.group(0), path[match.end() :].removeprefix("/")
+            name, rest = match[1], path[match.end() :]
             steps[name] = int(match["step"])
             sizes[name] = sizes.get(name, 0) + size
             if rest == marker and not match.groupdict().get("unfinished"):
@@ -107,7 +112,8 @@ class Example:
     keep: int = 3
     width: int = 256
     step_seconds: float = 0.02
-    notice_seconds: float = 10
+    notice_seconds: float = 25
+    """The shortest of the clouds' notices, less what the wrapper needs."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of its environment, beside what a rendered pod is told."""
     gang: "type[Gang] | None" = None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.resume.example import Example
+from tests.resume.jax_orbax import JAX_ORBAX
 from tests.resume.ray_examples import RAY_TRAIN, TENSORFLOW
 
-EXAMPLES: Final[Sequence[Example]] = (RAY_TRAIN, TENSORFLOW)
+EXAMPLES: Final[Sequence[Example]] = (JAX_ORBAX, RAY_TRAIN, TENSORFLOW)

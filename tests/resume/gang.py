@@ -20,7 +20,7 @@ from tests.resume.example import Example, Found
 from tests.resume.kills import Kill
 from tests.resume.store import Store, free_port
 
-SECONDS_OF_SILENCE: Final = 90
+SECONDS_OF_SILENCE: Final = 180
 """A gang that says nothing for so long and does not end is one that hangs."""
 SECONDS_WITHOUT_ONE: Final = 20
 """The same, once a process of it is complete: the others wait for it in a collective."""
@@ -107,7 +107,8 @@ class Gang:
     def told(self, attempt: int, index: int) -> Mapping[str, str]:
         """The variables of a rendered pod, and of its image."""
         return {
-            **{name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
+            **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
+            "TMPDIR": str(self.scratch),
             "PYTHONUNBUFFERED": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1",
@@ -167,8 +168,10 @@ class Gang:
         self._events.put(("exit", (index, status)))
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
-        for line in process.stdout or ():
-            self._events.put(("line", (time.monotonic(), line.rstrip("\n"))))
+        if process.stdout:
+            with process.stdout:
+                for line in process.stdout:
+                    self._events.put(("line", (time.monotonic(), line.rstrip("\n"))))
 
     def _follow(self, attempt: Attempt, processes: Sequence["subprocess.Popen[str]"]) -> None:
         deadlines: dict[int, float] = {}

@@ -5,6 +5,7 @@ that is marked complete and is smaller than those of the run that nobody killed 
 """
 
 import re
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
@@ -22,8 +23,8 @@ WHOLE: Final = 0.9
 """Of the smallest checkpoint of the run that nobody killed: what is compressed differs by some percent."""
 SLOW: Final = 3
 """Times as long as the longest save of either run: what a save may take while others start and end beside it."""
-SECONDS_OF_A_SAVE: Final = 2.0
-"""At least; the shortest saves are of milliseconds, and say little of the next one."""
+SECONDS_OF_A_SAVE: Final = 10.0
+"""At least: on a busy machine a save of milliseconds says little of the next one."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _of_its_end(attempt: Attempt) -> Iterator[str]:
     if attempt.killed is None or not attempt.kill:
         return
     status = attempt.statuses.get(attempt.victim)
-    if attempt.kill.told and status != TERMINATED and not _has_finished(attempt):
+    if attempt.kill.told and status not in (TERMINATED, -signal.SIGTERM) and not _has_finished(attempt):
         yield f"attempt {attempt.number}: process {attempt.victim} left with {status} after SIGTERM, not {TERMINATED}"
     if not _has_finished(attempt) and (complete := [index for index, each in attempt.statuses.items() if each == 0]):
         yield f"attempt {attempt.number}: processes {complete} left with 0 before the end; they would never start again"

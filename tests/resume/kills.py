@@ -48,6 +48,9 @@ class Ground:
 def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
     """So many kills, in the order in which they happen; the same seed is the same plan.
 
+    The first process writes, alone or with others: where it is killed in a save, the save is torn. It is not killed
+    in the first third of its writes, which would leave little to be taken for a checkpoint.
+
     Raises:
         ValueError: There are not so many steps.
     """
@@ -64,8 +67,8 @@ def plan(seed: int, kills: int, ground: Ground) -> Sequence[Kill]:
             step=0 if moment == "resume" else step,
             moment=moment,
             told=announced,
-            process=dice.randrange(ground.processes),
-            write=dice.randint(1, ground.writes),
+            process=0 if moment == "save" and not announced else dice.randrange(ground.processes),
+            write=dice.randint(ground.writes // 3 + 1, ground.writes),
         )
         for step, moment, announced in zip(sorted(dice.sample(range(1, last), kills)), moments, told, strict=True)
     ]

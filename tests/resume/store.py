@@ -1,5 +1,7 @@
 """Where the programs save: a folder, or an S3 server behind a proxy. Both say when a write begins, and count bytes."""
 
+import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -7,7 +9,7 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +20,10 @@ from tests.resume.proxy import Proxy
 
 BUCKET: Final = "checkpoints"
 SECONDS_TO_START: Final = 60
-LOOKS_A_SECOND: Final = 500
+LOOKS_A_SECOND: Final = 100
+FIRST_PORT: Final = 10000
+RANGE: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
+"""The ports that the system gives to those who connect."""
 CREDENTIALS: Final = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -32,10 +37,18 @@ CREDENTIALS: Final = {
 class Store(ABC):
     """One run's own place."""
 
-    uri: str
-    """CHECKPOINT_URI."""
-    variables: Mapping[str, str]
-    """What the programs need to reach it."""
+    def __init__(self, uri: str, variables: Mapping[str, str]) -> None:
+        self._uri, self._variables = uri, variables
+
+    @property
+    def uri(self) -> str:
+        """CHECKPOINT_URI."""
+        return self._uri
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What the programs need to reach it."""
+        return self._variables
 
     @abstractmethod
     def sizes(self) -> Mapping[str, int]:
@@ -68,7 +81,8 @@ class Folder(Store):
     """file://. A write is a new file, seen by looking often: the writer is a little ahead of the kill."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.uri, self.variables = path, f"file://{path}", {}
+        super().__init__(f"file://{path}", {})
+        self.path = path
         path.mkdir(parents=True)
         self._now: dict[int, int] = {}
         self._writes, self._written = 0, 0
@@ -125,9 +139,8 @@ class Bucket(Store):
     """s3://. A write is a request with a body, which the proxy stops half-way; S3 never shows a part of an object."""
 
     def __init__(self, server: str, name: str) -> None:
-        self.uri, self._prefix = f"s3://{BUCKET}/{name}", f"{name}/"
-        self._proxy = Proxy(server, f"/{BUCKET}/{name}/")
-        self.variables = {**CREDENTIALS, "AWS_ENDPOINT_URL": self._proxy.url}
+        self._prefix, self._proxy = f"{name}/", Proxy(server, f"/{BUCKET}/{name}/")
+        super().__init__(f"s3://{BUCKET}/{name}", {**CREDENTIALS, "AWS_ENDPOINT_URL": self._proxy.url})
         self._client = boto3.client(
             "s3",
             endpoint_url=server,
@@ -210,10 +223,21 @@ def s3_server(log: Path) -> Generator[str]:
 
 
 def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """One that nobody listens on, and that is given to nobody who connects.
+
+    A framework binds it seconds after it was chosen here; a port of the system's own range may be an outgoing
+    connection's by then (measured: JAX's coordinator, once in 30 starts on a busy machine).
+
+    Raises:
+        RuntimeError: None is free.
+    """
+    lowest = min(int(RANGE.read_text(encoding="utf-8").split()[0]), 32768) if RANGE.exists() else 32768
+    for _ in range(100):
+        port = secrets.randbelow(max(lowest - FIRST_PORT, 1000)) + FIRST_PORT
+        with socket.socket(socket.AF_INET6) as taken, suppress(OSError):
+            taken.bind(("::", port))
+            return port
+    raise RuntimeError(f"none of 100 ports from {FIRST_PORT} is free")
 
 
 def _until_it_answers(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
@@ -233,13 +257,11 @@ def _until_it_answers(server: "subprocess.Popen[bytes]", port: int, log: Path) -
 
 def _files(folder: Path) -> Iterator[tuple[Path, int, int]]:
     """Every file with its inode and size; what goes while one looks is left out."""
-    for path in folder.rglob("*"):
-        try:
-            found = path.lstat()
-        except OSError:
-            continue
-        if path.is_file():
-            yield path, found.st_ino, found.st_size
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                found = os.lstat(path := Path(parent, name))
+                yield path, found.st_ino, found.st_size
 
 
 def _nothing() -> None:

@@ -1,0 +1,58 @@
+"""examples/jax-orbax-jobset, and what is planted into it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tests.resume.example import Example, Fault, Found, Readable, by_marker
+from tests.resume.kills import Kill
+
+PUT: Final = '        self._files.put(f"{self._folder / str(step)}/", f"{self._root}/{step}/", recursive=True)\n'
+MARK: Final = '        self._files.pipe_file(f"{self._root}/{step}/{MARKER}", b"")\n'
+TORN: Final = (Kill(step=25, moment="save", write=5),)
+"""In the middle of the upload of step 40; step 20 is complete."""
+
+RENAMED: Final = by_marker(r"(?P<step>\d+)(?P<unfinished>\.orbax-checkpoint-tmp[^/]*)?", "_CHECKPOINT_METADATA")
+"""Orbax gives a folder its name once it is whole."""
+MARKED: Final = by_marker(r"(?P<step>\d+)", "uploaded")
+"""What the program copies to a bucket gets its marker last."""
+
+
+def _find(store: Readable) -> Sequence[Found]:
+    return (MARKED if store.uri.startswith("s3://") else RENAMED)(store)
+
+
+JAX_ORBAX: Final = Example(
+    name="jax-orbax-jobset",
+    processes=2,
+    find=_find,
+    options=("--port", "{port}"),
+    variables={"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"},
+    faults=(
+        Fault(
+            "a marker written first",
+            ((PUT + MARK, MARK + PUT),),
+            TORN,
+        ),
+        Fault(
+            "a resume that takes the newest directory",
+            (("max(self._complete(), default=0)", "max(self._steps(), default=0)"),),
+            TORN,
+        ),
+        Fault(
+            "an exit with 0 after SIGTERM",
+            (("        self._saves.leave()\n", '        __import__("os")._exit(0)\n'),),
+            (Kill(step=25, told=True, process=1),),
+        ),
+        Fault(
+            "a random state not saved",
+            (
+                (
+                    "state = checkpoints.restore(step, state)",
+                    'state = {**checkpoints.restore(step, state), "random": state["random"]}',
+                ),
+            ),
+            # Told, so that it saves: a save that nobody waits for may not be complete yet, and at step 0 all is well.
+            (Kill(step=25, told=True),),
+        ),
+    ),
+)
