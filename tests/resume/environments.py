@@ -40,21 +40,7 @@ def environment(example: Example, *, large: bool) -> Path | NotRun:
     folder.parent.mkdir(exist_ok=True)
     for command in (
         ("venv", "--quiet", "--python", sys.executable, str(folder)),
-<<<<<<< HEAD
-        (
-            "pip",
-            "install",
-            "--quiet",
-            "--compile-bytecode",
-            "--python",
-            str(python),
-            "--require-hashes",
-            "-r",
-            str(requirements),
-        ),
-=======
         (*INSTALL, "--python", str(python), "--require-hashes", "-r", str(requirements)),
->>>>>>> x-jax
     ):
         try:
             done = subprocess.run(
