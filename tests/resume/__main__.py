@@ -9,7 +9,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from benchmarks.measure import machine
 from benchmarks.pages import between, table
 from tests.conftest import ROOT
 from tests.resume.environments import NotRun, environment
-from tests.resume.example import FAULTS, Example, Fault
+from tests.resume.example import FAULTS, Example, Fault, Play
 from tests.resume.examples import EXAMPLES
 from tests.resume.gang import Gang, Played
 from tests.resume.judge import Figures, figures, findings
@@ -136,9 +136,23 @@ def _prove(proofs: Proofs, example: Example, python: Path, asked: argparse.Names
         proofs.is_wrong(name, wrong)
         proofs.figures[example.name, kind] = figures(played)
         _say(f"{name}: {'WRONG' if wrong else 'ok'} {json.dumps(figures(played).record())}")
+    for words, find in () if not references else example.also.items():
+        _also(proofs, Case(example, python, min(references)), words, find)
     for fault in () if asked.no_faults else example.faults:
         if fault.changes and fault.store in references:
             _plant(proofs, Case(example, python, fault.store), fault, references[fault.store])
+
+
+def _also(proofs: Proofs, case: Case, words: str, find: Callable[[Play], Sequence[str]]) -> None:
+    name = f"{case.example.name}-{words.replace(' ', '-')}"
+
+    def play(kills: Sequence[Kill], variables: Mapping[str, str]) -> Played:
+        told = {**case.example.variables, **variables}
+        return proofs.played(replace(case, example=replace(case.example, variables=told)), name, kills)
+
+    found = find(play)
+    proofs.wrong += [f"{case.example.name}: {words}: {each}" for each in found]
+    _say(f"{case.example.name}: {words}: {found[0] if found else 'ok'}")
 
 
 def _plant(proofs: Proofs, case: Case, fault: Fault, reference: Played) -> None:

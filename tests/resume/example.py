@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.resume.kills import Kill
 
 if TYPE_CHECKING:
-    from tests.resume.gang import Gang
+    from tests.resume.gang import Gang, Played
 
 FAULTS: Final[Mapping[str, str]] = {
     "a marker written first": r"is marked complete with \d+ bytes",
@@ -89,6 +89,14 @@ class Fault:
     """Why this fault cannot be planted here; it then has no changes."""
 
 
+class Play(Protocol):
+    """Plays a run of an example under kills, told some variables more."""
+
+    def __call__(self, kills: Sequence[Kill], variables: Mapping[str, str]) -> "Played":
+        """All of it."""
+        ...
+
+
 @dataclass(frozen=True)
 class Example:
     """One row of the table."""
@@ -110,6 +118,12 @@ class Example:
     """Of its environment, beside what a rendered pod is told."""
     gang: "type[Gang] | None" = None
     """What launches it, where its operator has another way than JobSet."""
+    leaves: bool = True
+    """Whether its processes have to leave with 143 after SIGTERM. Ray ends and restarts them itself."""
+    also: "Mapping[str, Callable[[Play], Sequence[str]]]" = field(
+        default_factory=dict[str, "Callable[[Play], Sequence[str]]"]
+    )
+    """What else holds of it, by its words, and what finds where it does not."""
     large: str = ""
     """Why it is only run when it is asked for."""
 

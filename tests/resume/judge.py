@@ -122,7 +122,7 @@ def _of_an_attempt(reference: Played, played: Played, index: int) -> Iterator[st
     if attempt.killed is None and any(attempt.statuses.values()):
         yield f"{name} failed by itself: {_why(attempt)}"
     yield from _of_its_start(reference, attempt)
-    yield from _of_its_end(attempt)
+    yield from _of_its_end(attempt) if played.example.leaves else ()
     yield from _of_what_it_lost(reference, played, index)
     said = max((step for step, _, _ in _saves(attempt)), default=0)
     if (newest := _newest(_left(played, index))) < said:

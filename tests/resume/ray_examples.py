@@ -1,0 +1,173 @@
+"""The two examples that run on Ray Train, whose list of complete checkpoints they share, and its limits."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from tests.resume.example import Example, Fault, Found, Play, Readable
+from tests.resume.gang import Played
+from tests.resume.kills import Kill
+from tests.resume.ray_gang import RayAttempt, RayGang
+
+LIST: Final = "proof/checkpoint_manager_snapshot.json"
+"""Written by Ray's controller after a checkpoint's files, and before an old one is removed."""
+FOLDER: Final = re.compile(r"proof/step-(\d+)-[^/]+")
+
+
+def listed(store: Readable) -> Sequence[Found]:
+    """Complete is what Ray has listed."""
+    sizes: dict[str, int] = {}
+    steps: dict[str, int] = {}
+    paths = store.sizes()
+    for path, size in paths.items():
+        if match := FOLDER.match(path):
+            sizes[match[0]] = sizes.get(match[0], 0) + size
+            steps[match[0]] = int(match[1])
+    names = {f"proof/{each['checkpoint_dir_name']}" for each in _list(store, paths)}
+    return [
+        *(Found(name, steps[name], name in names, sizes[name]) for name in sorted(steps, key=lambda each: steps[each])),
+        *(
+            Found(name, int(found[1]), complete=True, size=0)
+            for name in names - steps.keys()
+            if (found := FOLDER.match(name))
+        ),
+    ]
+
+
+def _list(store: Readable, paths: Mapping[str, int]) -> Sequence[Mapping[str, Any]]:
+    return json.loads(store.read(LIST))["checkpoint_results"] if paths.get(LIST) else []
+
+
+def clusters(played: Played) -> Sequence[int]:
+    """The number of the cluster of each start."""
+    return [each.cluster for each in played.attempts if isinstance(each, RayAttempt)]
+
+
+def _finished(played: Played) -> Sequence[str]:
+    last = played.attempts[-1]
+    return (
+        []
+        if any(line.startswith("finished at") for _, line in last.lines)
+        else [f"it did not finish: {last.errors[-300:]}"]
+    )
+
+
+def _in_clusters(
+    kills: Sequence[Kill], told: Mapping[str, str], wanted: Sequence[int]
+) -> Callable[[Play], Sequence[str]]:
+    def find(play: Play) -> Sequence[str]:
+        played = play(kills, told)
+        resumed = [
+            line for each in played.attempts[1:] for _, line in each.lines[:1] if not line.startswith("resumed at")
+        ]
+        return [
+            *_finished(played),
+            *(f"a start says {line!r}" for line in resumed),
+            *([] if clusters(played) == wanted else [f"it ran in the clusters {clusters(played)}, not {wanted}"]),
+        ]
+
+    return find
+
+
+LOST: Final = (Kill(step=25, process=0), Kill(step=60, process=1))
+"""Early enough that a reclaimed node is gone before the last step."""
+RECLAIMED: Final = tuple(replace(kill, told=True) for kill in LOST)
+
+LIMITS: Final[Mapping[str, Callable[[Play], Sequence[str]]]] = {
+    "after M failures Ray goes on, after M + 1 the next cluster does": _in_clusters(
+        LOST, {"SPOTPROOF_MAX_FAILURES": "1"}, [0, 0, 1]
+    ),
+    "reclaimed nodes are no failures": _in_clusters(RECLAIMED, {"SPOTPROOF_MAX_FAILURES": "0"}, [0, 0, 0]),
+    "without a policy a reclaimed node ends the attempt": _in_clusters(
+        RECLAIMED[:1], {"SPOTPROOF_MAX_PREEMPTION_FAILURES": "0"}, [0, 1]
+    ),
+}
+
+SAVED_LATE: Final = """        ray.train.report(
+            {"step": %s},
+            checkpoint=checkpoint,
+            checkpoint_dir_name=name,
+            checkpoint_upload_fn=_before_it_is_there,
+        )
+        ray.train.get_all_reported_checkpoints(ray.train.CheckpointConsistencyMode.COMMITTED)
+        ray.train.get_context().get_storage().persist_current_checkpoint(checkpoint, name)
+"""
+BEFORE_IT_IS_THERE: Final = """
+
+def _before_it_is_there(_checkpoint: ray.train.Checkpoint, name: str) -> ray.train.Checkpoint:
+    storage = ray.train.get_context().get_storage()
+    path = storage.build_checkpoint_path_from_name(name)
+    storage.storage_filesystem.create_dir(path)
+    return ray.train.Checkpoint(path, storage.storage_filesystem)
+
+
+def remove_unlisted("""
+NEWEST: Final = """checkpoint = ray.train.get_checkpoint()
+    storage = ray.train.get_context().get_storage()
+    found = storage.storage_filesystem.get_file_info(pyarrow.fs.FileSelector(storage.experiment_fs_path))
+    folders = sorted(each.path for each in found if each.base_name.startswith(PREFIX))
+    checkpoint = ray.train.Checkpoint(folders[-1], storage.storage_filesystem) if folders else None
+"""
+
+
+def faults(report: str, step: str, random: tuple[str, str]) -> Sequence[Fault]:
+    """What is planted into an example, by its own call of `report`, its step, and how it forgets its random state."""
+    # A folder takes 3 requests, a state of 13 MB 4 or more, and the list 3. With the head everything stops at once.
+    in_a_save = Kill(step=30, moment="save", process=2)
+    return (
+        Fault(
+            "a marker written first",
+            ((report, SAVED_LATE % step), ("\n\ndef remove_unlisted(", BEFORE_IT_IS_THERE)),
+            [replace(in_a_save, write=12)],
+        ),
+        Fault(
+            "a resume that takes the newest directory",
+            (("checkpoint = ray.train.get_checkpoint()\n", NEWEST),),
+            [replace(in_a_save, write=6)],
+        ),
+        Fault(
+            "an exit with 0 after SIGTERM",
+            (),
+            (),
+            why_not="the program is not told by SIGTERM, and its workers leave when Ray ends them",
+        ),
+        Fault("a random state not saved", (random,), (Kill(step=30),)),
+    )
+
+
+RAY_TRAIN: Final = Example(
+    name="ray-train-rayjob",
+    processes=3,
+    find=listed,
+    faults=faults(
+        '        ray.train.report({"step": int(state["step"])}, checkpoint=checkpoint, checkpoint_dir_name=name)\n',
+        'int(state["step"])',
+        (
+            "[saved[name] for name in arrays(fresh)])\n",
+            '[saved[name] for name in arrays(fresh)])\n        state["random"] = fresh["random"]\n',
+        ),
+    ),
+    steps=120,
+    save_steps=20,
+    width=1024,
+    step_seconds=0.15,
+    notice_seconds=15,
+    gang=RayGang,
+    leaves=False,
+    also=LIMITS,
+)
+
+TENSORFLOW: Final = replace(
+    RAY_TRAIN,
+    name="tensorflow-rayjob",
+    faults=faults(
+        '        ray.train.report({"step": state.done}, checkpoint=checkpoint, checkpoint_dir_name=name)\n',
+        "state.done",
+        ("            random=self.random,\n", ""),
+    ),
+    variables={"TF_CPP_MIN_LOG_LEVEL": "1"},
+    also={},
+)
+"""Ray's limits are proven by the other one."""
