@@ -11,7 +11,7 @@ PUT: Final = (
     '            self._files.put_file(str(path), f"{self._root}/{path.relative_to(self._folder)}")\n'
 )
 MARK: Final = '        self._files.pipe_file(f"{self._root}/{step}/{MARKER}", b"")\n'
-TORN: Final = (Kill(step=25, moment="save", write=5),)
+TORN: Final = (Kill(step=39, moment="save", write=3),)
 """In the middle of the upload of step 40; step 20 is complete."""
 
 RENAMED: Final = by_marker(r"(?P<step>\d+)(?P<unfinished>\.orbax-checkpoint-tmp[^/]*)?", "_CHECKPOINT_METADATA")

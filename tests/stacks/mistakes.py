@@ -95,7 +95,7 @@ MISTAKES: Final = (
         '"httpTokens": "optional"',
         "node-metadata-is-guarded",
     ),
-    Mistake("A root disk of 20 GiB, in the settings", STACK, "maxNodes: 2}", "maxNodes: 2, diskGib: 20}", "settings"),
+    Mistake("A root disk of 20 GiB, in the settings", STACK, "maxNodes: 4}", "maxNodes: 4, diskGib: 20}", "settings"),
     Mistake(
         "A root disk of 20 GiB, in the program",
         f"{MANIFESTS}/ec2_node_class.py",

@@ -124,6 +124,8 @@ def test_shares_are_shares_and_times_add_up(job: Conditions, waits: bool) -> Non
 @UNHURRIED
 @given(job=ANY)
 def test_without_deadline_and_waiting_the_cheapest_max_failures_is_for_ever_or_none(job: Conditions) -> None:
+    # A job that is over before its first checkpoint loses all of it each time: a count between is up to 4 % cheaper.
+    assume(job.work_seconds >= job.cycle.every)
     costs = [usd(job, count) for count in COUNTS]
 
     assert min(usd(job, FOR_EVER), costs[0]) <= min(costs) * (1 + A_LITTLE)

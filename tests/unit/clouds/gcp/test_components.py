@@ -70,7 +70,12 @@ def test_a_bucket_says_what_it_keeps_in_its_outputs() -> None:
 
     assert bucket.protect
     assert bucket.inputs["location"] == "US-CENTRAL1"
-    assert only(seen, "CheckpointBucket").outputs == {"uri": "gs://b", "protect": True, "versioning": False}
+    assert only(seen, "CheckpointBucket").outputs == {
+        "uri": "gs://b",
+        "protect": True,
+        "versioning": False,
+        "retainDays": 30,
+    }
 
 
 def test_an_identity_stands_alone_and_waits_for_what_it_is_given() -> None:
