@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,13 +12,21 @@ from tests.pages import choose_max_failures, install_the_controller, messages, p
 from tests.policies.readme import policies_readme
 
 ROOT: Final = Path(__file__).parent.parent
-CONTRACT: Final = "examples/contract.py"
+SHARED: Final[Mapping[str, Sequence[str]]] = {
+    "contract.py": ("*",),
+    "storage.py": ("ray-train-rayjob", "tensorflow-rayjob"),
+}
+"""What several training programs have, and the folders of examples/ that have it."""
 
 
 def copies(root: Path) -> Mapping[str, Callable[[], str]]:
-    """The contract beside every training program: people copy a folder, and the copy must run."""
-    beside = sorted(program.parent.relative_to(root) for program in root.glob("examples/*/train.py"))
-    return {f"{folder}/contract.py": (root / CONTRACT).read_text for folder in beside}
+    """What training programs share, beside each of them: people copy a folder, and the copy must run."""
+    return {
+        f"{program.parent.relative_to(root)}/{shared}": (root / "examples" / shared).read_text
+        for shared, folders in SHARED.items()
+        for folder in folders
+        for program in sorted(root.glob(f"examples/{folder}/train.py"))
+    }
 
 
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {

@@ -24,6 +24,7 @@ from contract import Run, Saves, report_progress
 from jax import numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from ray.train.v2.jax import JaxConfig, JaxTrainer
+from storage import storage
 
 SEED = 20_261_121
 BATCH = 64
@@ -51,7 +52,7 @@ def main() -> None:
         ),
         run_config=ray.train.RunConfig(
             name=run.name,
-            storage_path=run.checkpoint_uri,
+            **storage(run.checkpoint_uri),
             checkpoint_config=ray.train.CheckpointConfig(num_to_keep=options.keep),
             failure_config=ray.train.FailureConfig(
                 max_failures=int(os.environ.get("SPOTPROOF_MAX_FAILURES", "0")),

@@ -18,6 +18,7 @@ import ray.train
 import ray.train.collective
 from contract import Run, Saves, report_progress
 from ray.train.tensorflow import TensorflowTrainer
+from storage import storage
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -44,7 +45,7 @@ def main() -> None:
         ),
         run_config=ray.train.RunConfig(
             name=run.name,
-            storage_path=run.checkpoint_uri,
+            **storage(run.checkpoint_uri),
             checkpoint_config=ray.train.CheckpointConfig(num_to_keep=options.keep),
             failure_config=ray.train.FailureConfig(
                 max_failures=int(os.environ.get("SPOTPROOF_MAX_FAILURES", "0")),

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from spotproof.cli import main
 from tests.conftest import ROOT
+from tests.generated import copies
 from tests.resume.example import FAULTS, Example
 from tests.resume.examples import EXAMPLES
 from tests.resume.planting import planted
@@ -47,9 +48,10 @@ def test_the_experiment_of_an_example_is_rendered_with_a_place_for_its_checkpoin
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_is_a_folder_to_copy_and_nothing_else(example: Example) -> None:
+    shared = {Path(copy).name for copy in copies(ROOT) if (ROOT / copy).parent == example.folder}
     assert {file.name for file in example.folder.iterdir() if file.name != "__pycache__"} == {
+        *shared,
         "README.md",
-        "contract.py",
         "experiment.yaml",
         "requirements.in",
         "requirements.txt",
