@@ -1,7 +1,7 @@
 """Where Ray keeps a run in S3, for a role that may reach one prefix of the bucket alone.
 
-Ray's own way, pyarrow, first asks whether the bucket is there, which such a role may not know; so does s3fs before it makes
-a folder. A bucket has no folders; and of an object that S3 answers 403 for, nothing is there (s3fs issues 532 and 591).
+Ray's own way, pyarrow, first asks whether the bucket is there, which such a role may not know; so does s3fs before it
+makes a folder. A bucket has no folders; and where S3 answers 403 of an object, nothing is there (s3fs issues 532, 591).
 """
 
 from typing import Any
