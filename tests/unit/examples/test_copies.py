@@ -1,4 +1,4 @@
-"""Every training program has the contract beside it, byte by byte."""
+"""Every training program has what it shares with others beside it, byte by byte."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ from tests.conftest import ROOT
 
 def planted(root: Path, *folders: str) -> Path:
     (root / "examples").mkdir()
-    (root / generated.CONTRACT).write_text("CONTRACT = 1\n")
+    (root / "examples/contract.py").write_text("CONTRACT = 1\n")
+    (root / "examples/storage.py").write_text("STORAGE = 1\n")
     for folder in folders:
         (root / "examples" / folder).mkdir()
     return root
@@ -38,6 +39,16 @@ def test_a_copy_that_is_missing_or_differs_is_out_of_date(tmp_path: Path, monkey
     assert generated.stale() == []
     (root / "examples/one/contract.py").write_text("CONTRACT = 2\n")
     assert generated.stale() == ["examples/one/contract.py"]
+
+
+def test_the_programs_on_ray_have_their_storage_too(tmp_path: Path) -> None:
+    root = planted(tmp_path, "one", "tensorflow-rayjob")
+    for folder in ("one", "tensorflow-rayjob"):
+        (root / "examples" / folder / "train.py").write_text("")
+
+    found = generated.copies(root)
+
+    assert [name for name in found if name.endswith("storage.py")] == ["examples/tensorflow-rayjob/storage.py"]
 
 
 def test_the_programs_of_this_tree_are_among_what_is_generated() -> None:
