@@ -29,6 +29,7 @@ from spotproof.prices import load_prices
 from spotproof.rehearsal.certificates import Certificates
 from spotproof.rehearsal.scene import policies
 from spotproof.settings import load_stack, read_stack_file
+from spotproof.vocabulary import WORKSPACE_LABEL
 from tests.conftest import ROOT
 
 STACK: Final = ROOT / "stacks" / "Pulumi.aws-prod.yaml"
@@ -119,7 +120,10 @@ def _server(folder: Path, jobs: int) -> Generator[_Server]:
 def _objects(jobs: int) -> list[Any]:
     env = load_stack(read_stack_file(STACK), today=date(2026, 11, 1), source=STACK.name)
     spaces = sorted({namespace_of(number) for number in range(jobs)})
-    named = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in spaces]
+    named = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {WORKSPACE_LABEL: name}}}
+        for name in spaces
+    ]
     return [_made(number, thing) for number, thing in enumerate([*policies(env, load_prices()), *named])]
 
 
@@ -223,8 +227,12 @@ def _evicted(server: _Server, controller: _Controller, seconds: int) -> list[tup
     before = controller.taken()
     told = server.ask(reclaim=0, count=seconds * EVICTIONS_A_SECOND // pods, a_second=EVICTIONS_A_SECOND / pods)
     after, waits = controller.taken(), told["waits"]
+    if not waits:
+        raise RuntimeError(
+            "no eviction was answered: the controller does not manage these jobs, and nothing was measured"
+        )
     share = 100 * (after.cpu_seconds - before.cpu_seconds) / (seconds + 13)
-    parts = [waits[int(len(waits) * rank)] for rank in (0.5, 0.99)] if waits else [0.0, 0.0]
+    parts = [waits[int(len(waits) * rank)] for rank in (0.5, 0.99)]
     said = f"{1000 * parts[0]:.0f} ms, 99th percentile {1000 * parts[1]:.0f} ms, {told['unanswered']} without"
     print(f"evictions: {said}; {told['evictions']} of {told['jobs']} jobs in {told['told_seconds']:.0f} s", flush=True)
     return [

@@ -174,7 +174,7 @@ class Server:
 
     def _tell(self, kind: str, like: Mapping[str, Any], line: bytes) -> None:
         for watcher in self.watchers:
-            if watcher.kind == kind and has(like, watcher.label):
+            if watcher.kind == kind and not watcher.writer.is_closing() and has(like, watcher.label):
                 watcher.writer.write(_chunk(line))
 
     async def reclaim(self, first: int, count: int, a_second: float) -> dict[str, Any]:
