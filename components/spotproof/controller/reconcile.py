@@ -18,6 +18,7 @@ from spotproof.controller.kinds import POD, RUN, Object, project_pod
 from spotproof.controller.memory import Memory
 from spotproof.controller.moving import RESUMING, UNMARKING, Moving, advance, annotation, suspending
 from spotproof.controller.pods import is_leaving
+from spotproof.controller.policies import Policies
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
@@ -54,6 +55,7 @@ class Reconciler:
         """
         self._api, self._cache, self._clock, self._jitter = api, cache, clock, jitter
         self._memories: dict[Key, Memory] = {}
+        self._policies = Policies()
 
     def reconcile(self, key: Key) -> float | None:
         """Look at a job, and do what is to be done next.
@@ -80,7 +82,7 @@ class Reconciler:
     def _case(self, key: Key, job: Object, run: Object) -> Case:
         memory = self._memories.get(key)
         if memory is None or memory.uid != job["metadata"]["uid"]:
-            memory = self._memories[key] = Memory(job["metadata"]["uid"])
+            memory = self._memories[key] = Memory(job["metadata"]["uid"], self._policies)
         kind = JOBS[key.kind]
         return Case(self._api, self._cache, key, kind, job, run, memory, self._clock(), self._jitter())
 

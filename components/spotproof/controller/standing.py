@@ -15,7 +15,6 @@ from spotproof.controller.preflight import Finding, invalid_policy, no_workspace
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
-from spotproof.manifests.fallback_policy import read_policy
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
     FALLBACK_POLICY_LABEL,
@@ -74,12 +73,8 @@ def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
     found = case.cache.policy(name)
     if found is None:
         return unknown_policy(name, [each["metadata"]["name"] for each in case.cache.all(POLICY)])
-    version = f"{found['metadata']['uid']}/{found['metadata']['resourceVersion']}"
-    if case.memory.policy is not None and case.memory.policy[0] == version:
-        return case.memory.policy[1]
     try:
-        case.memory.policy = version, read_policy(found)
-        return case.memory.policy[1]
+        return case.memory.policies.read(found)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
