@@ -15,6 +15,8 @@ LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfigura
 
 GCS_CHECKPOINTS: Final = "spotproof:gcp:CheckpointBucket"
 GCS_BUCKET: Final = "gcp:storage/bucket:Bucket"
+GCS_NONCURRENT: Final = ("daysSinceNoncurrentTime", "numNewerVersions", "noncurrentTimeBefore")
+"""Conditions of a lifecycle rule that no current object meets; all conditions of a rule must hold."""
 
 BLOB_CHECKPOINTS: Final = "spotproof:azure:CheckpointContainers"
 STORAGE_ACCOUNT: Final = "azure-native:storage:StorageAccount"

@@ -9,6 +9,7 @@ from spotproof_policies.buckets import (
     CHECKPOINTS,
     GCS_BUCKET,
     GCS_CHECKPOINTS,
+    GCS_NONCURRENT,
     LIFECYCLE,
     MANAGEMENT_POLICY,
     S3_CHECKPOINTS,
@@ -106,7 +107,7 @@ def _ends_in_gcs(rule: Any) -> bool:
     condition = at(rule, "condition")
     if at(rule, "action", "type") != "Delete":
         return False
-    return any(at(condition, key) for key in ("daysSinceNoncurrentTime", "numNewerVersions", "noncurrentTimeBefore"))
+    return any(at(condition, key) for key in GCS_NONCURRENT)
 
 
 POLICY = Policy(

@@ -1,13 +1,14 @@
 """What training would resume from stays: a lifecycle rule may end what was replaced, never what is current."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from spotproof_policies.buckets import (
     BLOB_CHECKPOINTS,
     CHECKPOINTS,
     GCS_BUCKET,
     GCS_CHECKPOINTS,
+    GCS_NONCURRENT,
     LIFECYCLE,
     MANAGEMENT_POLICY,
     S3_CHECKPOINTS,
@@ -15,9 +16,6 @@ from spotproof_policies.buckets import (
 )
 from spotproof_policies.model import Config, Finding, Policy, Stack, WholeStack
 from spotproof_policies.reading import at, rows, table, text
-
-_NONCURRENT: Final = ("daysSinceNoncurrentTime", "numNewerVersions", "noncurrentTimeBefore")
-"""Conditions of GCS that no current object meets; all conditions of a rule must hold."""
 
 
 def check(stack: Stack, _config: Config) -> Iterator[Finding]:
@@ -61,7 +59,7 @@ def _ends_in_gcs(rule: Any) -> bool:
     condition = at(rule, "condition")
     if at(rule, "action", "type") != "Delete" or at(condition, "withState") == "ARCHIVED":
         return False
-    return not any(at(condition, key) for key in _NONCURRENT)
+    return not any(at(condition, key) for key in GCS_NONCURRENT)
 
 
 POLICY = Policy(
