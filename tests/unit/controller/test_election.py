@@ -9,16 +9,9 @@ from kubernetes.leaderelection.leaderelectionrecord import LeaderElectionRecord
 from urllib3.exceptions import ProtocolError
 
 from spotproof.controller.election import LEASE_SECONDS, RENEW_SECONDS, Candidate
+from tests.clock import Clock
 
 START = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Stored:

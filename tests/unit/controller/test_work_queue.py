@@ -9,23 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotproof.controller.work_queue import MOST_HASTY, MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
+from tests.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
 
 
-class Clock:
-    """Seconds, as the test sets them."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1000.0)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from examples import contract
 from examples.contract import Run, Saves, report_progress
 from spotproof.controller.annotations import parse_progress
 from spotproof.vocabulary import PROGRESS_ANNOTATION
+from tests.clock import Clock
 from tests.conftest import ROOT
 
 TOLD: Final = {
@@ -62,19 +63,9 @@ def test_without_a_place_to_save_nothing_is_begun(variables: dict[str, str], tol
         told(**variables)
 
 
-@dataclass
-class Clock:
-    """Seconds that pass when the test says so."""
-
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1000.0)
 
 
 @pytest.fixture

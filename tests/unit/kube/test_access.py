@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from spotproof.kube.access import NoAccess, by_kubeconfig, by_service_account
+from tests.clock import Clock
 
 SERVER = "https://cluster.example.org"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture(autouse=True)

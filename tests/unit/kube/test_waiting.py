@@ -3,19 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from spotproof.kube.waiting import NotSeen, wait
-
-
-class Clock:
-    """A clock that moves when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
+from tests.clock import Clock
 
 
 @pytest.fixture
