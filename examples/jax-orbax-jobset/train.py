@@ -212,7 +212,7 @@ class Mirrored:
         self._writing.set_result(None)
 
     def newest(self) -> int:
-        newest = max(self._complete(), default=0) if self._first else 0
+        newest = max(self._complete(self._listed()), default=0) if self._first else 0
         return int(multihost_utils.broadcast_one_to_all(np.int32(newest)))
 
     def restore(self, step: int, like: State) -> State:
@@ -238,14 +238,15 @@ class Mirrored:
         manager = self._manager()
         manager.save(step, args=ocp.args.StandardSave(state), force=True)
         manager.close()
-        self._remove(step)  # what an upload that was cut off left of it
+        self._remove(step, self._listed())  # what an upload that was cut off left of it
         for path in sorted(each for each in (self._folder / str(step)).rglob("*") if each.is_file()):
             self._files.put_file(str(path), f"{self._root}/{path.relative_to(self._folder)}")
         self._files.pipe_file(f"{self._root}/{step}/{MARKER}", b"")
-        complete = self._complete()
-        for each in {self._step_of(path) for path in self._listed()}:
-            if each < step and each not in complete[-self._keep :]:
-                self._remove(each)
+        there = self._listed()
+        kept = self._complete(there)[-self._keep :]
+        for each in {self._step_of(path) for path in there}:
+            if each < step and each not in kept:
+                self._remove(each, there)
 
     def _manager(self) -> ocp.CheckpointManager:
         index = jax.process_index()
@@ -257,9 +258,9 @@ class Mirrored:
         )
         return ocp.CheckpointManager(self._folder, options=options)
 
-    def _complete(self) -> list[int]:
+    def _complete(self, listed: list[str]) -> list[int]:
         """Steps whose checkpoint has its marker, the oldest first."""
-        return sorted(self._step_of(path) for path in self._listed() if path.endswith(f"/{MARKER}"))
+        return sorted(self._step_of(path) for path in listed if path.endswith(f"/{MARKER}"))
 
     def _step_of(self, path: str) -> int:
         return int(path.removeprefix(f"{self._root}/").partition("/")[0])
@@ -276,9 +277,9 @@ class Mirrored:
         except FileNotFoundError:
             return []
 
-    def _remove(self, step: int) -> None:
+    def _remove(self, step: int, listed: list[str]) -> None:
         """The marker goes first, so that no checkpoint is complete while it is removed."""
-        files = [path for path in self._listed() if self._step_of(path) == step]
+        files = [path for path in listed if self._step_of(path) == step]
         for path in sorted(files, key=lambda path: not path.endswith(f"/{MARKER}")):
             self._files.rm_file(path)
 

@@ -38,7 +38,7 @@ JAX_ORBAX: Final = Example(
         ),
         Fault(
             "a resume that takes the newest directory",
-            (("max(self._complete(), default=0)", "max(map(self._step_of, self._listed()), default=0)"),),
+            (("max(self._complete(self._listed()), default=0)", "max(map(self._step_of, self._listed()), default=0)"),),
             TORN,
         ),
         Fault(
