@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from spotproof.kube.client import Applied, Kube
-from spotproof.manifests.job_admission import job_admission, kinds
+from spotproof.manifests.job_admission import job_admission, kinds, warned
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.vocabulary import API_GROUP
 from tests.e2e.marks import MARKED, wait_for_mark, with_mark
@@ -81,8 +81,9 @@ def test_every_job_of_render_is_taken_whole_and_without_a_warning(
 def test_no_expression_of_an_admission_policy_has_a_wrong_type(
     plane: ControlPlane, stack: str, answers: list[tuple[Object, Applied]]
 ) -> None:
+    env = environment_of(stack)
     validating = [one for one, _ in answers if one["kind"] == "ValidatingAdmissionPolicy"]
-    assert len(validating) == len(kinds(environment_of(stack)))
+    assert {one["metadata"]["name"] for one in validating} == {each.name for each in (*kinds(env), *warned(env))}
 
     checked = [plane.kube.wait(partial(_type_checked, plane.kube, policy), "a verdict", 60) for policy in validating]
 
