@@ -7,6 +7,7 @@ python -m tests.resume [jax-orbax-jobset ...] [--stores file s3] [--kills 5] [--
 import argparse
 import json
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,8 @@ class Proofs:
 def main() -> int:
     """Prove what is asked for; 1 where anything is wrong. What cannot be run is said, and counts as nothing."""
     asked = _asked()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
     with tempfile.TemporaryDirectory(prefix="resume-") as scratch, s3_server(Path(scratch, "moto.log")) as server:
         proofs = Proofs(Path(scratch), server)
         for example in [each for each in EXAMPLES if each.name in asked.examples]:
@@ -96,6 +99,11 @@ def main() -> int:
     if asked.write and not proofs.wrong:
         between(ROOT / "docs" / "reliability.md", _page(proofs), "resume")
     return int(bool(proofs.wrong))
+
+
+def _leave(number: int, _frame: object) -> None:
+    """Python ends at once by these, and would leave a Ray cluster and an S3 server behind."""
+    sys.exit(128 + number)
 
 
 def _asked() -> argparse.Namespace:

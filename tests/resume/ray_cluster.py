@@ -19,7 +19,8 @@ from types import TracebackType
 from typing import Final, Self
 
 MARK: Final = "SPOTPROOF_RESUME_NODE"
-"""Set in every process of a node, and inherited: so they are all found, whatever their parent or session."""
+"""Set in every process of a node, and inherited: so one that began a session of its own is found. Ray's agents write
+their titles over it (setproctitle); those stay in the session of `ray start`."""
 
 OBJECT_STORE_BYTES: Final = 80_000_000
 """Ray's smallest is 75 MiB."""
@@ -62,7 +63,7 @@ class Node:
 
     def processes(self) -> list[int]:
         """Every live process of the node."""
-        return [pid for pid, mark in marked() if mark == self.mark]
+        return sorted({*(pid for pid, mark in marked() if mark == self.mark), *session(self.process.pid)})
 
     def kill(self) -> None:
         """The machine is gone: no process of it gets to do anything more."""
@@ -158,7 +159,7 @@ class Cluster:
     def end(self) -> None:
         """Everything is gone at once, the driver too; what they wrote can still be read."""
         self.ended = True
-        while left := [pid for pid, mark in marked() if mark.startswith(f"{self.name}/")]:
+        while left := self._processes():
             for process in left:
                 end(process, signal.SIGKILL)
             time.sleep(0.05)
@@ -171,8 +172,14 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def remains(self) -> list[int]:
-        """Processes that know the cluster's folder, by whatever name they go: after `stop` there must be none."""
-        return [pid for pid, words in _everywhere("cmdline") if f"{self.folder}/".encode() in words]
+        """Processes that know the cluster's folder, or are in a node's session: after `stop` there must be none."""
+        knowing = {pid for pid, words in _everywhere("cmdline") if f"{self.folder}/".encode() in words}
+        return sorted(knowing | self._processes())
+
+    def _processes(self) -> set[int]:
+        nodes = [*self.nodes, *([self.head] if self.head else [])]
+        own = {pid for pid, mark in marked() if mark.startswith(f"{self.name}/")}
+        return own.union(*(session(node.process.pid) for node in nodes))
 
     def _environ(self, node: str) -> dict[str, str]:
         return {
@@ -238,6 +245,15 @@ def marked() -> Iterator[tuple[int, str]]:
         for variable in words.split(b"\0"):
             if variable.startswith(MARK.encode() + b"="):
                 yield pid, variable.decode().partition("=")[2]
+
+
+def session(leader: int) -> Iterator[int]:
+    """Every live process of a session, its leader too."""
+    for pid, stat in _everywhere("stat"):
+        # proc_pid_stat(5): the name, in parentheses, may hold anything; then state, parent, group and session
+        state, _, _, number = stat.rpartition(b")")[2].split()[:4]
+        if int(number) == leader and state != b"Z":
+            yield pid
 
 
 def _everywhere(what: str) -> Iterator[tuple[int, bytes]]:
