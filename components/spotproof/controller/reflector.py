@@ -15,6 +15,7 @@ import structlog
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.kinds import Object, Watched
 from spotproof.controller.metrics import Observer, WatchEnd
+from spotproof.controller.relations import place
 from spotproof.controller.shared import Shared
 from spotproof.controller.work_queue import Backoff
 from spotproof.kube.client import Refused, Unreachable
@@ -229,7 +230,10 @@ class Reflector:
 
     def _projected(self, thing: Object) -> Object:
         kind = self.watched.kind
-        return self._shared.of(self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing}))
+        known = self._cache.get(kind, *place(thing))
+        return self._shared.of(
+            self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing}), known
+        )
 
     def _refused(self, refused: Refused) -> float:
         if refused.status == NOT_FOUND and self.watched.optional:

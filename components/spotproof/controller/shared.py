@@ -4,7 +4,7 @@ Of 10,000 JobSets with 8 pods each this leaves a fifth of the memory (docs/perfo
 out is changed in place, so that it does not matter who else has a part.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 MOST: Final = 8_192
@@ -18,28 +18,45 @@ class Shared:
     def __init__(self) -> None:
         self._parts: dict[Any, Any] = {}
 
-    def of(self, thing: dict[str, Any]) -> dict[str, Any]:
+    def of(self, thing: Mapping[str, Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """An equal object, whose parts are those of others wherever they are equal.
 
         The object itself and its metadata are nobody else's, and not compared.
+
+        Args:
+            thing: An object as it came.
+            known: The version before it, as it came from here. What a version leaves as it was is found by one
+                comparison, and nearly all of it is: taking a pod's news apart anew was a third of the time it took.
         """
         if len(self._parts) > MOST:
             self._parts.clear()
-        return {key: self._apart(each) if key == "metadata" else self._part(each) for key, each in thing.items()}
+        before = known or {}
+        return {
+            key: self._apart(each, before.get(key, {})) if key == "metadata" else self._part(each, before.get(key))
+            for key, each in thing.items()
+        }
 
-    def _apart(self, meta: dict[str, Any]) -> dict[str, Any]:
-        return {key: self._part(each) for key, each in meta.items()}
+    def _apart(self, meta: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._part(each, known.get(key)) for key, each in meta.items()}
 
-    def _part(self, value: Any) -> Any:
+    def _part(self, value: Any, known: Any) -> Any:
+        """The part. A field of the API has one type, so that 1 and true, which are equal, never follow each other."""
         if isinstance(value, str):
             return self._parts.setdefault(value, value)
         if isinstance(value, dict):
-            made = {self._parts.setdefault(key, key): self._part(each) for key, each in value.items()}
-            return self._parts.setdefault((dict, *made, *_marks(made.values())), made)
+            return known if value == known else self._dict(value, known if isinstance(known, dict) else {})
         if isinstance(value, list):
-            parts = [self._part(each) for each in value]
-            return self._parts.setdefault((list, *_marks(parts)), parts)
+            return known if value == known else self._list(value, known if isinstance(known, list) else [])
         return value
+
+    def _dict(self, value: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
+        made = {self._parts.setdefault(key, key): self._part(each, known.get(key)) for key, each in value.items()}
+        return self._parts.setdefault((dict, *made, *_marks(made.values())), made)
+
+    def _list(self, value: Sequence[Any], known: Sequence[Any]) -> Any:
+        was = [*known[: len(value)], *([None] * (len(value) - len(known)))]
+        parts = [self._part(each, before) for each, before in zip(value, was, strict=True)]
+        return self._parts.setdefault((list, *_marks(parts)), parts)
 
 
 def _marks(parts: Iterable[Any]) -> Iterable[Any]:

@@ -32,6 +32,14 @@ def test_what_comes_out_is_what_went_in(things: list[Any]) -> None:
         assert _types(shared.of(thing)) == _types(thing)
 
 
+@given(_things)
+def test_a_version_comes_out_as_it_went_in_whatever_was_before_it(things: list[Any]) -> None:
+    shared, known = Shared(), None
+    for thing in things:
+        known = shared.of(thing, known)
+        assert known == thing
+
+
 def _pod(name: str) -> dict[str, Any]:
     meta = {"name": name, "labels": {"a": "b"}}
     return {
@@ -48,6 +56,21 @@ def test_equal_parts_of_two_objects_are_one_and_the_same() -> None:
     assert one["status"] is other["status"]
     assert one["metadata"]["labels"] is other["metadata"]["labels"]
     assert one["metadata"] != other["metadata"]
+
+
+def test_what_a_version_leaves_as_it_was_is_the_part_of_the_version_before() -> None:
+    shared = Shared()
+    known = shared.of(_pod("p"))
+    news = _pod("p")
+    news["status"]["conditions"].append({"type": "DisruptionTarget", "status": "True"})
+    for number in range(2 * MOST):  # nothing of it is remembered for comparison any more
+        shared.of({"spec": {"number": number}})
+
+    after = shared.of(news, known)
+
+    assert after == news
+    assert after["spec"] is known["spec"]
+    assert after["status"]["conditions"][0] is known["status"]["conditions"][0]
 
 
 def test_what_is_remembered_for_comparison_has_an_end() -> None:
