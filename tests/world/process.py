@@ -7,6 +7,7 @@ from typing import Final
 
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.kinds import WATCHED, Object, Watched
+from spotproof.controller.metrics import Unobserved
 from spotproof.controller.reconcile import Reconciler
 from spotproof.kube.client import Refused, Unreachable
 from tests.world.line import Killed, Line
@@ -34,6 +35,22 @@ class Watch:
         return not self.watched.labels or self.watched.labels in labels(thing)
 
 
+class Counts(Unobserved):
+    """What is counted for whoever reads the metrics, over all processes."""
+
+    def __init__(self) -> None:
+        self.moves: list[tuple[str, str]] = []
+        self.interruptions: list[tuple[str, str]] = []
+
+    def moved(self, kind: str, reason: str) -> None:
+        """A job was moved."""
+        self.moves.append((kind, reason))
+
+    def interrupted(self, kind: str, cause: str) -> None:
+        """An interruption was counted."""
+        self.interruptions.append((kind, cause))
+
+
 class Process:
     """One process after the other: what it knew is lost when it dies, the TrainingRuns stay."""
 
@@ -44,6 +61,7 @@ class Process:
         """Seconds by which the process's clock is off."""
         self.up = False
         self.looks = 0
+        self.counts = Counts()
         self._life = 0
         self._chance = Random(seed)  # noqa: S311  # no secret
         self._watches: list[Watch] = []
@@ -65,7 +83,11 @@ class Process:
         self._failures.clear()
         self._watches = [Watch(each.watched) for each in self._watches]
         self._reconciler = Reconciler(
-            self.line, self.cache, clock=lambda: self._world.now + self.skew, jitter=self._chance.random
+            self.line,
+            self.cache,
+            clock=lambda: self._world.now + self.skew,
+            jitter=self._chance.random,
+            observer=self.counts,
         )
         for watch in self._watches:
             self._list(watch)

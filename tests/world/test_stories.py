@@ -35,6 +35,9 @@ def test_one_eviction_more_moves_the_job_to_the_next_tier(world: Managed) -> Non
     status = world.status("train")
     assert (status.evictions, status.errors, status.tier) == (2, 0, "on-demand")
     assert [each.reason for each in status.history if each.what == "Moved"] == ["TooManyFailures"]
+    kind, counts = world.job("train")["kind"], world.process.counts
+    assert counts.moves == [(kind, "TooManyFailures")]
+    assert counts.interruptions == [(kind, "eviction")] * 2
 
 
 @pytest.mark.parametrize("how", ["reclaim", "vanish"])

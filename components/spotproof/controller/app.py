@@ -67,7 +67,7 @@ class App:
         self._metrics = Exposition(self._cache, self._queue)
         self._candidate = self._candidacy(kube) if options.elect else None
         api = Fenced(kube, self._may_act)
-        reconciler = Reconciler(api, self._cache, clock=time.time, jitter=self._random.random)
+        reconciler = Reconciler(api, self._cache, clock=time.time, jitter=self._random.random, observer=self._metrics)
         self._workers = Workers(
             options.workers, self._queue, reconciler, observer=self._metrics, seconds=time.monotonic
         )

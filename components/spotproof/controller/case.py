@@ -8,6 +8,7 @@ from spotproof.controller.cache import Cache, Key
 from spotproof.controller.jobs.contract import JobKind, JobState
 from spotproof.controller.kinds import Object, project_whole
 from spotproof.controller.memory import Memory
+from spotproof.controller.metrics import Observer
 from spotproof.controller.writing import tell, write_status
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant
@@ -26,6 +27,7 @@ class Case:
     memory: Memory
     now: float
     jitter: float
+    observer: Observer
 
     @property
     def second(self) -> Instant:

@@ -16,7 +16,8 @@ from spotproof.controller.gang import gang
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, RUN, Object, project_pod
 from spotproof.controller.memory import Memory
-from spotproof.controller.moving import RESUMING, UNMARKING, Moving, advance, annotation, suspending
+from spotproof.controller.metrics import Observer, Unobserved
+from spotproof.controller.moving import RESUMING, UNMARKING, Ended, Moving, advance, annotation, suspending
 from spotproof.controller.pods import is_leaving
 from spotproof.controller.policies import Policies
 from spotproof.controller.preflight import Finding
@@ -44,7 +45,15 @@ FAILED_MARK: Final = "failed"
 class Reconciler:
     """Looks at one job at a time. Called for one key by one thread at a time."""
 
-    def __init__(self, api: Api, cache: Cache, *, clock: Callable[[], float], jitter: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        api: Api,
+        cache: Cache,
+        *,
+        clock: Callable[[], float],
+        jitter: Callable[[], float],
+        observer: Observer | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -52,10 +61,12 @@ class Reconciler:
             cache: What the watches deliver.
             clock: Seconds since 1970.
             jitter: A number from 0 to 1, another one each time.
+            observer: Is told of moves and interruptions.
         """
         self._api, self._cache, self._clock, self._jitter = api, cache, clock, jitter
         self._memories: dict[Key, Memory] = {}
         self._policies = Policies()
+        self._observer = observer or Unobserved()
 
     def reconcile(self, key: Key) -> float | None:
         """Look at a job, and do what is to be done next.
@@ -84,7 +95,7 @@ class Reconciler:
         if memory is None or memory.uid != job["metadata"]["uid"]:
             memory = self._memories[key] = Memory(job["metadata"]["uid"], self._policies)
         kind = JOBS[key.kind]
-        return Case(self._api, self._cache, key, kind, job, run, memory, self._clock(), self._jitter())
+        return Case(self._api, self._cache, key, kind, job, run, memory, self._clock(), self._jitter(), self._observer)
 
     def _leave(self, key: Key) -> None:
         """The job is gone, or is not to be managed any more: nothing of the controller's is left on it."""
@@ -234,8 +245,10 @@ def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> No
     evidence = "" if said is None else said.evidence
     if after.evictions > before.evictions:
         case.tell("Evicted", message=evidence, tier=after.tier, count=after.evictions)
+        case.observer.interrupted(case.key.kind, "eviction")
     if after.errors > before.errors:
         case.tell("Error", message=evidence, tier=after.tier, count=after.errors)
+        case.observer.interrupted(case.key.kind, "error")
     if after.stalled_restarts == concluding.STALLED and before.stalled_restarts < concluding.STALLED:
         case.tell("NoProgress", count=after.stalled_restarts)
 
@@ -266,14 +279,20 @@ def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> floa
         elif step.ended == "over":
             return _over(case, status)
         elif step.ended is not None:
-            case.written(end(here, status, step.ended))
-            return case.now + AGAIN_SECONDS
+            return _ended(here, status, step.ended)
         elif step.update is None:
             return step.look_at
         else:
             status = _stepped(case, status, move.model_copy(update=dict(step.update)), baseline=step.baseline)
             case, live = case.written(status), False
     return case.now + AGAIN_SECONDS
+
+
+def _ended(here: Moving, status: TrainingRunStatus, ended: Ended) -> float:
+    here.case.written(end(here, status, ended))
+    if ended == "done":
+        here.case.observer.moved(here.case.key.kind, here.move.reason)
+    return here.case.now + AGAIN_SECONDS
 
 
 def _stepped(case: Case, status: TrainingRunStatus, move: Move, *, baseline: bool) -> TrainingRunStatus:

@@ -1,5 +1,6 @@
 """What the process answers to whoever asks it how it is: plain HTTP, a few paths, no input."""
 
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -66,6 +67,11 @@ class _Listening(ThreadingHTTPServer):
     daemon_threads = True
     # Two replicas on one machine are told of each other's port.
     allow_reuse_address = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing where whoever asked has gone: a probe that gives up is no fault of the controller's."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)  # pyright: ignore[reportArgumentType]
 
 
 class _Handler(BaseHTTPRequestHandler):

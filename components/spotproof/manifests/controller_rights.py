@@ -43,7 +43,6 @@ IN_THE_CLUSTER: Final = (
         "whether a node was reclaimed or Karpenter's own choice; to give back the node of a probe that nobody uses",
     ),
     Right(API_GROUP, ("fallbackpolicies",), READ, "the policies"),
-    Right(API_GROUP, ("fallbackpolicies/status",), ("patch",), "to say whether a policy can be carried out"),
     Right(
         API_GROUP,
         ("trainingruns",),
@@ -51,7 +50,7 @@ IN_THE_CLUSTER: Final = (
         "one for each job: what it has lived through",
     ),
     Right(API_GROUP, ("trainingruns/status",), ("patch",), "to write that down"),
-    Right("events.k8s.io", ("events",), ("create", "patch"), "to tell the job's owner"),
+    Right("events.k8s.io", ("events",), ("create",), "to tell the job's owner"),
 )
 IN_A_WORKSPACE: Final = (
     Right(JOBSET, ("jobsets",), ("patch",), "to suspend a job, to select another tier, to resume it"),

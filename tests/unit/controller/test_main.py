@@ -4,6 +4,8 @@ import http.client
 import json
 import logging
 import socket
+import struct
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from spotproof.controller.exposition import Exposition
 from spotproof.controller.kinds import JOBSET, RUN
 from spotproof.controller.serving import Address, Answer, Server, parse_address
 from spotproof.controller.work_queue import WorkQueue
+from spotproof.kube.waiting import wait
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +100,15 @@ def server() -> Iterator[Server]:
     server = Server(Address("127.0.0.1", 0), paths)
     yield server
     server.close()
+
+
+def test_a_probe_that_hangs_up_leaves_no_traceback(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed by a reset
+        probe.send(b"GET /yes HT")
+    wait(lambda: not any("process_request" in each.name for each in threading.enumerate()), "the answer to end", 10)
+
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("path", "status"), [("/yes", 200), ("/yes?verbose", 200), ("/no", 503), ("/else", 404)])
