@@ -114,6 +114,8 @@ class Example:
     step_seconds: float = 0.02
     notice_seconds: float = 25
     """The shortest of the clouds' notices, less what the wrapper needs."""
+    stores: Sequence[StoreKind] = ("file", "s3")
+    """On which it is proven where nobody says otherwise."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of its environment, beside what a rendered pod is told."""
     gang: "type[Gang] | None" = None
@@ -124,6 +126,10 @@ class Example:
         default_factory=dict[str, "Callable[[Play], Sequence[str]]"]
     )
     """What else holds of it, by its words, and what finds where it does not."""
+    rarely: "Mapping[str, Callable[[Play], Sequence[str]]]" = field(
+        default_factory=dict[str, "Callable[[Play], Sequence[str]]"]
+    )
+    """The same, where everything is asked for."""
     large: str = ""
     """Why it is only run when it is asked for."""
 

@@ -79,14 +79,21 @@ LIMITS: Final[Mapping[str, Callable[[Play], Sequence[str]]]] = {
     "after M failures Ray goes on, after M + 1 the next cluster does": _in_clusters(
         LOST, {"SPOTPROOF_MAX_FAILURES": "1"}, [0, 0, 1]
     ),
+}
+RECLAIMS: Final[Mapping[str, Callable[[Play], Sequence[str]]]] = {
     "reclaimed nodes are no failures": _in_clusters(RECLAIMED, {"SPOTPROOF_MAX_FAILURES": "0"}, [0, 0, 0]),
     "without a policy a reclaimed node ends the attempt": _in_clusters(
         RECLAIMED[:1], {"SPOTPROOF_MAX_PREEMPTION_FAILURES": "0"}, [0, 1]
     ),
 }
 
+REPORT: Final = (
+    '        ray.train.report({"step": int(state["step"])}, checkpoint=checkpoint, checkpoint_dir_name=name)\n'
+)
+RESTORED: Final = "[saved[name] for name in arrays(fresh)])\n"
+FORGETS: Final = '        state["random"] = fresh["random"]\n'
 SAVED_LATE: Final = """        ray.train.report(
-            {"step": %s},
+            {"step": int(state["step"])},
             checkpoint=checkpoint,
             checkpoint_dir_name=name,
             checkpoint_upload_fn=_before_it_is_there,
@@ -112,20 +119,24 @@ NEWEST: Final = """checkpoint = ray.train.get_checkpoint()
 """
 
 
-def faults(report: str, step: str, random: tuple[str, str]) -> Sequence[Fault]:
-    """What is planted into an example, by its own call of `report`, its step, and how it forgets its random state."""
-    # A folder takes 3 requests, a state of 13 MB 4 or more, and the list 3. With the head everything stops at once.
-    in_a_save = Kill(step=30, moment="save", process=2)
-    return (
+RAYS_OWN: Final = ("a marker written first", "a resume that takes the newest directory")
+IN_A_SAVE: Final = Kill(step=30, moment="save", process=2)
+"""A folder takes 3 requests, a state of 13 MB 4 or more, and the list 3. With the head everything stops at once."""
+
+RAY_TRAIN: Final = Example(
+    name="ray-train-rayjob",
+    processes=3,
+    find=listed,
+    faults=(
         Fault(
-            "a marker written first",
-            ((report, SAVED_LATE % step), ("\n\ndef remove_unlisted(", BEFORE_IT_IS_THERE)),
-            [replace(in_a_save, write=12)],
+            RAYS_OWN[0],
+            ((REPORT, SAVED_LATE), ("\n\ndef remove_unlisted(", BEFORE_IT_IS_THERE)),
+            [replace(IN_A_SAVE, write=12)],
         ),
         Fault(
-            "a resume that takes the newest directory",
+            RAYS_OWN[1],
             (("checkpoint = ray.train.get_checkpoint()\n", NEWEST),),
-            [replace(in_a_save, write=6)],
+            [replace(IN_A_SAVE, write=6)],
         ),
         Fault(
             "an exit with 0 after SIGTERM",
@@ -133,21 +144,7 @@ def faults(report: str, step: str, random: tuple[str, str]) -> Sequence[Fault]:
             (),
             why_not="the program is not told by SIGTERM, and its workers leave when Ray ends them",
         ),
-        Fault("a random state not saved", (random,), (Kill(step=30),)),
-    )
-
-
-RAY_TRAIN: Final = Example(
-    name="ray-train-rayjob",
-    processes=3,
-    find=listed,
-    faults=faults(
-        '        ray.train.report({"step": int(state["step"])}, checkpoint=checkpoint, checkpoint_dir_name=name)\n',
-        'int(state["step"])',
-        (
-            "[saved[name] for name in arrays(fresh)])\n",
-            '[saved[name] for name in arrays(fresh)])\n        state["random"] = fresh["random"]\n',
-        ),
+        Fault("a random state not saved", ((RESTORED, f"{RESTORED}{FORGETS}"),), (Kill(step=30),)),
     ),
     steps=120,
     save_steps=20,
@@ -156,18 +153,22 @@ RAY_TRAIN: Final = Example(
     notice_seconds=15,
     gang=RayGang,
     leaves=False,
+    stores=("s3",),
     also=LIMITS,
+    rarely=RECLAIMS,
 )
 
 TENSORFLOW: Final = replace(
     RAY_TRAIN,
     name="tensorflow-rayjob",
-    faults=faults(
-        '        ray.train.report({"step": state.done}, checkpoint=checkpoint, checkpoint_dir_name=name)\n',
-        "state.done",
-        ("            random=self.random,\n", ""),
+    faults=(
+        *(Fault(words, (), (), why_not="the list is Ray's, as in the other one") for words in RAYS_OWN),
+        RAY_TRAIN.faults[2],
+        Fault("a random state not saved", (("            random=self.random,\n", ""),), (Kill(step=30),), store="file"),
     ),
     variables={"TF_CPP_MIN_LOG_LEVEL": "1"},
+    stores=("file",),
     also={},
+    rarely={},
 )
-"""Ray's limits are proven by the other one."""
+"""Ray's limits, and its list of what is complete, are proven by the other one."""

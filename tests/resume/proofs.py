@@ -1,0 +1,118 @@
+"""The proofs of one example: run alone, killed, with what else holds of it, and with its faults planted."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.resume.example import FAULTS, Example, Fault, Play, StoreKind
+from tests.resume.gang import Gang, Played
+from tests.resume.judge import Figures, figures, findings
+from tests.resume.kills import Ground, Kill, plan
+from tests.resume.planting import planted
+from tests.resume.store import bucket, folder
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How much of it: kills in each run, the seed of their moments, stores, faults, and also what takes long."""
+
+    kills: int
+    seed: int
+    stores: Sequence[StoreKind]
+    faults: bool
+    everything: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is run, and where it saves."""
+
+    example: Example
+    python: Path
+    store: str
+    program: Path | None = None
+    """The folder of a train.py with a fault in it."""
+
+
+@dataclass
+class Proofs:
+    """What was found in all of them."""
+
+    scratch: Path
+    server: str
+    figures: dict[tuple[str, str], Figures] = field(default_factory=dict[tuple[str, str], Figures])
+    caught: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    wrong: list[str] = field(default_factory=list[str])
+    not_run: dict[str, str] = field(default_factory=dict[str, str])
+
+    def is_wrong(self, name: str, found: Sequence[str]) -> None:
+        """Say it at once, and remember it."""
+        for each in found:
+            self.wrong.append(f"{name}: {each}")
+            say(f"WRONG: {name}: {each}")
+
+    def played(self, case: Case, name: str, kills: Sequence[Kill] = ()) -> Played:
+        """One run of a case."""
+        scratch = self.scratch / name
+        with folder(scratch / "store") if case.store == "file" else bucket(self.server, name) as store:
+            gang = (case.example.gang or Gang)(case.example, case.python, store, scratch / "logs", case.program)
+            return gang.run(kills)
+
+
+def prove(proofs: Proofs, example: Example, python: Path, asked: Asked) -> None:
+    """Everything that is asked for; what is found goes to `proofs`."""
+    references: dict[str, Played] = {}
+    for kind in asked.stores:
+        name, case = f"{example.name}-{kind}", Case(example, python, kind)
+        reference = proofs.played(case, f"{name}-uninterrupted")
+        if wrong := findings(reference, reference, 0):
+            proofs.is_wrong(f"{name}, uninterrupted", wrong)
+            continue
+        references[kind] = reference
+        writes = reference.writes // (example.steps // example.save_steps)
+        kills = plan(asked.seed, asked.kills, Ground(example.steps, example.save_steps, example.processes, writes))
+        for kill in kills:
+            say(f"{name}: {kill}")
+        played = proofs.played(case, f"{name}-killed", kills)
+        wrong = findings(reference, played, asked.kills)
+        proofs.is_wrong(name, wrong)
+        proofs.figures[example.name, kind] = figures(played)
+        say(f"{name}: {'WRONG' if wrong else 'ok'} {json.dumps(figures(played).record())}")
+    also = {**example.also, **(example.rarely if asked.everything else {})}
+    for words, find in also.items() if references else ():
+        _also(proofs, Case(example, python, min(references)), words, find)
+    for fault in example.faults if asked.faults else ():
+        if fault.changes and fault.store in references:
+            _plant(proofs, Case(example, python, fault.store), fault, references[fault.store])
+
+
+def _also(proofs: Proofs, case: Case, words: str, find: Callable[[Play], Sequence[str]]) -> None:
+    name = f"{case.example.name}-{words.replace(' ', '-')}"
+
+    def play(kills: Sequence[Kill], variables: Mapping[str, str]) -> Played:
+        told = {**case.example.variables, **variables}
+        return proofs.played(replace(case, example=replace(case.example, variables=told)), name, kills)
+
+    found = find(play)
+    proofs.wrong += [f"{case.example.name}: {words}: {each}" for each in found]
+    say(f"{case.example.name}: {words}: {found[0] if found else 'ok'}")
+
+
+def _plant(proofs: Proofs, case: Case, fault: Fault, reference: Played) -> None:
+    name = f"{case.example.name}-{fault.words.replace(' ', '-')}"
+    program = planted(case.example, fault, proofs.scratch / name / "program")
+    found = findings(reference, proofs.played(replace(case, program=program), name, fault.kills), 0)
+    if by := [each for each in found if re.search(FAULTS[fault.words], each)]:
+        proofs.caught[case.example.name, fault.words] = by[0]
+        say(f"{case.example.name}: {fault.words}: caught: {by[0]}")
+    else:
+        proofs.is_wrong(case.example.name, [f"{fault.words}: was not caught; found was {found or 'nothing'}"])
+
+
+def say(line: str) -> None:
+    """A line of progress, at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
