@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from spotproof.controller.kinds import Object
-from spotproof.fallback.record import parse_instant
+from spotproof.fallback.record import PROGRESS_PATTERN, parse_instant
 from spotproof.fallback.run import Instant
 from spotproof.settings.base import DURATION_PATTERN, parse_duration
 from spotproof.settings.errors import shown
@@ -23,8 +23,7 @@ TIME: Final = re.compile(
 """RFC 3339: seconds and zone are part of it. `datetime` alone would also take dates, weeks and times of no zone."""
 HOURS: Final = re.compile(r"\d{1,5}(\.\d{1,4})?", re.ASCII)
 WHOLE: Final = re.compile(r"\d{1,9}", re.ASCII)
-LONGEST_PROGRESS: Final = re.compile(r"\d{1,10}", re.ASCII)
-"""Up to 300 years in seconds: more is no time of work."""
+PROGRESS: Final = re.compile(PROGRESS_PATTERN)
 
 TIME_FORM: Final = "a time with its zone, as in 2026-11-21T18:00:00Z, or a duration from the job's creation, as in 36h"
 WORK_FORM: Final = "hours, as in 12 or 12.5, or a duration, as in 12h30m"
@@ -93,7 +92,7 @@ def parse_progress(text: str) -> int:
     Raises:
         ValueError: it is no whole number from 0.
     """
-    if not LONGEST_PROGRESS.fullmatch(text):
+    if not PROGRESS.fullmatch(text):
         raise ValueError(f"is {shown(text)}, no whole number of seconds")
     return int(text)
 

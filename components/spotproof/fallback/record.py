@@ -16,6 +16,8 @@ from spotproof.vocabulary import Capacity
 
 KIND: Final = "TrainingRun"
 PLURAL: Final = "trainingruns"
+PROGRESS_PATTERN: Final = "[0-9]{1,10}"
+"""What a trainer may report as progress: up to 300 years in seconds, since more is no time of work."""
 
 KEPT_FAILURES: Final = 1024
 """More than the largest maxFailures."""

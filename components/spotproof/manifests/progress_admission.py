@@ -6,7 +6,7 @@ policy, cut the run from its job, or hide it from whoever selects by labels.
 
 from typing import Final
 
-from spotproof.fallback.record import PLURAL
+from spotproof.fallback.record import PLURAL, PROGRESS_PATTERN
 from spotproof.manifests.job_admission import Rule
 from spotproof.manifests.metadata import metadata
 from spotproof.vocabulary import API_GROUP, API_VERSION, PROGRESS_ANNOTATION, WORKSPACE_LABEL, Manifest
@@ -17,7 +17,6 @@ OF_THE_WORKSPACE: Final = "request.userInfo.username.startsWith('system:servicea
 """Jobs run as accounts of their own workspace; the controller, the garbage collector and people are somebody else."""
 
 ANNOTATIONS: Final = "has({0}.metadata.annotations) ? {0}.metadata.annotations : {{}}"
-SECONDS: Final = "^[0-9]{1,12}([.][0-9]{1,9})?$"
 
 KEPT: Final = (
     f"variables.before.all(key, key == '{PROGRESS_ANNOTATION}'"
@@ -38,8 +37,8 @@ RULES: Final = (
         for field in ("labels", "ownerReferences", "finalizers")
     ),
     Rule(
-        f"!('{PROGRESS_ANNOTATION}' in variables.after) || {WRITTEN}.matches('{SECONDS}')",
-        f"{PROGRESS_ANNOTATION} is seconds of work in the newest complete checkpoint. Write a plain number, as 5400.",
+        f"!('{PROGRESS_ANNOTATION}' in variables.after) || {WRITTEN}.matches('^{PROGRESS_PATTERN}$')",
+        f"{PROGRESS_ANNOTATION} is whole seconds of work in the newest complete checkpoint. Write a number, as 5400.",
     ),
 )
 

@@ -49,7 +49,7 @@ BARE: Json = {**RUN, "metadata": {"name": "train", "namespace": "research"}}
 
 
 @pytest.mark.parametrize("before", [RUN, BARE], ids=["with annotations", "without any"])
-@pytest.mark.parametrize("seconds", ["0", "5400", "5400.25", "999999999999"])
+@pytest.mark.parametrize("seconds", ["0", "5400", "9999999999"])
 def test_progress_is_written_whatever_else_is_there(before: Json, seconds: str) -> None:
     assert refused(progress(seconds), before) == []
 
@@ -59,11 +59,11 @@ def test_a_patch_that_changes_nothing_and_one_that_takes_progress_back_pass() ->
     assert refused(lambda run: run["metadata"]["annotations"].pop(PROGRESS_ANNOTATION)) == []
 
 
-@pytest.mark.parametrize("text", ["", "1h", "-1", "5400 ", "1e9", "nan", "0x10", "1" * 13, "5400."])
+@pytest.mark.parametrize("text", ["", "1h", "-1", "5400 ", "1e9", "nan", "0x10", "1" * 11, "5400.25"])
 def test_progress_that_is_no_number_is_refused_with_what_to_write(text: str) -> None:
     (message,) = refused(progress(text))
 
-    assert "Write a plain number" in message
+    assert "Write a number, as 5400" in message
 
 
 FOREIGN: dict[str, Callable[[Json], object]] = {
