@@ -4,8 +4,10 @@ python -m tests.soak [--workers 4] [--moves jobset-down rayjob-down] [--sample 4
 """
 
 import argparse
+import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -61,9 +63,16 @@ def _asked() -> argparse.Namespace:
 
 def _side_by_side(work: "type[object] | object", results: Path, parts: Sequence[Sequence[object]]) -> None:
     busy = [part for part in parts if part]
-    with ProcessPoolExecutor(max(len(busy), 1)) as pool:
+    with ProcessPoolExecutor(max(len(busy), 1), initializer=_end_with_the_parent) as pool:
         for done in [pool.submit(work, results, part) for part in busy]:  # pyright: ignore[reportArgumentType, reportCallIssue]
             done.result()
+
+
+def _end_with_the_parent() -> None:
+    """A worker whose parent was killed would play on for hours; its control plane ends with it."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _rehearse(results: Path, moves: Sequence[str]) -> None:
