@@ -17,6 +17,11 @@ ON_DEMAND: Final = "on-demand"
 API_GROUP: Final = "spotproof.dev"
 API_VERSION: Final = "spotproof.dev/v1alpha1"
 SYSTEM_NAMESPACE: Final = "spotproof-system"
+PROBE_IMAGE: Final = (
+    "registry.k8s.io/pause:3.10.1@sha256:278fb9dbcca9518083ad1e11276933a2e96f23de604a3a08cc3c80002767d24c"
+)
+"""What the kubelet itself keeps a pod's sandbox with, so that it is on most nodes. A probe has its answer once it is on
+a node, whether the image comes or not; its name is there for whoever admits images by registry or digest alone."""
 
 POOL_LABEL: Final = "spotproof.dev/pool"
 CAPACITY_LABEL: Final = "spotproof.dev/capacity"

@@ -43,7 +43,10 @@ def decided(kube: Kube, pod: Object, *, fits: bool) -> tuple[str, str]:
 
 
 def remove(kube: Kube, pods: list[Object]) -> None:
-    """At once; one that is gone is gone, as where a cut connection made the client ask twice."""
+    """At once; one that is gone is gone, as where a cut connection made the client ask twice.
+
+    No pod may have the name of one before it: what was asked for twice would end it too.
+    """
     for pod in pods:
         try:
             kube.delete("v1", "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], grace_seconds=0)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from tests.unit.manifests.jobs import pod_templates
 
 HOME: Final = "research"
 SECONDS: Final = 60
+SENT: Final = count()
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Case:
             spec.get("affinity", {}).get("podAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", [])
         )
         own = {key: str(number) for term in terms for key in term["matchLabelKeys"]}
-        return pod_of(f"pod-{number}", HOME, put_to(spec, node) if node else spec, {**self.labels, **own})
+        return pod_of(f"pod-{number}-{next(SENT)}", HOME, put_to(spec, node) if node else spec, {**self.labels, **own})
 
 
 @cache

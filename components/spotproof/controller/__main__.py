@@ -14,7 +14,7 @@ from spotproof.controller.app import App, Options
 from spotproof.controller.serving import Address, parse_address
 from spotproof.kube.access import NoAccess
 from spotproof.kube.client import Kube
-from spotproof.vocabulary import SYSTEM_NAMESPACE
+from spotproof.vocabulary import PROBE_IMAGE, SYSTEM_NAMESPACE
 
 USED_WRONGLY: Final = 2
 WORKERS: Final = 4
@@ -34,6 +34,7 @@ def main(words: Sequence[str] | None = None) -> int:
         metrics=chosen.metrics,
         workers=chosen.workers,
         elect=not chosen.no_leader_election,
+        probe_image=chosen.probe_image,
     )
     try:
         return App(kube, options).run()
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--metrics", type=_address, metavar="ADDRESS:PORT", help="/metrics here, and not beside /healthz")
     add("--workers", type=_count, default=WORKERS, metavar="N", help="jobs looked at at a time (%(default)s)")
+    add("--probe-image", default=PROBE_IMAGE, metavar="IMAGE", help="of pods that ask for room (%(default)s)")
     add("--no-leader-election", action="store_true", help="act at once; nobody else may run")
     add("--log-level", choices=logs.LEVELS, default="info", help="(%(default)s)")
     add("--log-format", choices=("json", "text"), default="json", help="(%(default)s)")

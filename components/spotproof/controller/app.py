@@ -25,6 +25,7 @@ from spotproof.controller.serving import Address, Answer, Server
 from spotproof.controller.work_queue import WorkQueue
 from spotproof.controller.workers import Workers
 from spotproof.kube.client import Kube
+from spotproof.vocabulary import PROBE_IMAGE
 
 _log: Final = structlog.get_logger()
 
@@ -45,6 +46,7 @@ class Options(NamedTuple):
     """None for the address of `listen`."""
     workers: int
     elect: bool
+    probe_image: str = PROBE_IMAGE
 
 
 class App:
@@ -67,7 +69,14 @@ class App:
         self._metrics = Exposition(self._cache, self._queue)
         self._candidate = self._candidacy(kube) if options.elect else None
         api = Fenced(kube, self._may_act)
-        reconciler = Reconciler(api, self._cache, clock=time.time, jitter=self._random.random, observer=self._metrics)
+        reconciler = Reconciler(
+            api,
+            self._cache,
+            clock=time.time,
+            jitter=self._random.random,
+            observer=self._metrics,
+            probe_image=options.probe_image,
+        )
         self._workers = Workers(
             options.workers, self._queue, reconciler, observer=self._metrics, seconds=time.monotonic
         )

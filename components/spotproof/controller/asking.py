@@ -26,8 +26,6 @@ from spotproof.kube.client import Refused
 from spotproof.vocabulary import GPU_RESOURCE, PROBE_LABEL, PROBE_OF_ANNOTATION, SYSTEM_NAMESPACE
 
 PRIORITY_CLASS: Final = "spotproof-probe"
-PAUSE: Final = "registry.k8s.io/pause:3.10.1"
-"""What the kubelet itself keeps a pod's sandbox with, so that it is on every node."""
 GONE: Final = frozenset({404, 409})
 OWNED: Final = "DaemonSet"
 LONGEST_SECONDS: Final = 900
@@ -40,18 +38,20 @@ def probe_name(uid: str, pool: str, number: int) -> str:
 
 
 def ask(  # noqa: PLR0913 - a question has as many parts
-    api: Api, key: Key, job: Object, tier: ResolvedTier, moving: Sequence[Template], *, nodes: int
+    api: Api, key: Key, job: Object, tier: ResolvedTier, moving: Sequence[Template], *, nodes: int, image: str
 ) -> Iterator[Object]:
     """Make the probe pods; those that are there already are the same question."""
     for number in range(nodes):
         try:
-            yield api.create(probe(key, job, tier, moving, number)).object
+            yield api.create(probe(key, job, tier, moving, number, image=image)).object
         except Refused as refused:
             if refused.status != 409:  # noqa: PLR2004 - HTTP's own
                 raise
 
 
-def probe(key: Key, job: Object, tier: ResolvedTier, moving: Sequence[Template], number: int) -> Object:
+def probe(  # noqa: PLR0913 - as `ask`
+    key: Key, job: Object, tier: ResolvedTier, moving: Sequence[Template], number: int, *, image: str
+) -> Object:
     """A pod that lands where the job's largest pod would, and does nothing there."""
     asked = requests(moving)
     limits = {name: amount for name, amount in asked.items() if "/" in name}
@@ -81,7 +81,7 @@ def probe(key: Key, job: Object, tier: ResolvedTier, moving: Sequence[Template],
             "containers": [
                 {
                     "name": "probe",
-                    "image": PAUSE,
+                    "image": image,
                     "resources": {"requests": asked, **({"limits": limits} if limits else {})},
                     "securityContext": {
                         "allowPrivilegeEscalation": False,

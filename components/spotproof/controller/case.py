@@ -28,6 +28,7 @@ class Case:
     now: float
     jitter: float
     observer: Observer
+    probe_image: str
 
     @property
     def second(self) -> Instant:

@@ -30,6 +30,7 @@ from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.kube.client import Refused
+from spotproof.vocabulary import PROBE_IMAGE
 
 GONE: Final = frozenset({404, 409})
 AGAIN_SECONDS: Final = 2.0
@@ -45,7 +46,7 @@ FAILED_MARK: Final = "failed"
 class Reconciler:
     """Looks at one job at a time. Called for one key by one thread at a time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it works with, and two with defaults
         self,
         api: Api,
         cache: Cache,
@@ -53,6 +54,7 @@ class Reconciler:
         clock: Callable[[], float],
         jitter: Callable[[], float],
         observer: Observer | None = None,
+        probe_image: str = PROBE_IMAGE,
     ) -> None:
         """Prepare.
 
@@ -62,11 +64,13 @@ class Reconciler:
             clock: Seconds since 1970.
             jitter: A number from 0 to 1, another one each time.
             observer: Is told of moves and interruptions.
+            probe_image: What pods run that ask whether a tier has room.
         """
         self._api, self._cache, self._clock, self._jitter = api, cache, clock, jitter
         self._memories: dict[Key, Memory] = {}
         self._policies = Policies()
         self._observer = observer or Unobserved()
+        self._probe_image = probe_image
 
     def reconcile(self, key: Key) -> float | None:
         """Look at a job, and do what is to be done next.
@@ -95,7 +99,8 @@ class Reconciler:
         if memory is None or memory.uid != job["metadata"]["uid"]:
             memory = self._memories[key] = Memory(job["metadata"]["uid"], self._policies)
         kind = JOBS[key.kind]
-        return Case(self._api, self._cache, key, kind, job, run, memory, self._clock(), self._jitter(), self._observer)
+        now, jitter = self._clock(), self._jitter()
+        return Case(self._api, self._cache, key, kind, job, run, memory, now, jitter, self._observer, self._probe_image)
 
     def _leave(self, key: Key) -> None:
         """The job is gone, or is not to be managed any more: nothing of the controller's is left on it."""
@@ -235,7 +240,8 @@ def _ask(here: Visit, outcome: Outcome) -> None:
         if each.asking_since is None or each.pool not in here.tiers:
             continue
         if not asking.probes_of(here.cache, here.key, each.pool):
-            for made in asking.ask(here.api, here.key, here.job, here.tiers[each.pool], templates, nodes=count):
+            tier, image = here.tiers[each.pool], here.probe_image
+            for made in asking.ask(here.api, here.key, here.job, tier, templates, nodes=count, image=image):
                 here.cache.put(POD, project_pod(made))
 
 

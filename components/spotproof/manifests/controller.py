@@ -6,7 +6,7 @@ from typing import Any, Final
 from spotproof.manifests.controller_rights import NAME, roles
 from spotproof.manifests.metadata import metadata
 from spotproof.manifests.workspaces import service_account
-from spotproof.vocabulary import SYSTEM_NAMESPACE, Manifest
+from spotproof.vocabulary import PROBE_IMAGE, SYSTEM_NAMESPACE, Manifest
 
 SELECTOR: Final = {"app.kubernetes.io/name": NAME}
 """Label of its pods; `app.kubernetes.io/name`, as the charts of the other operators have it."""
@@ -31,12 +31,13 @@ API_SERVER_PORTS: Final = (443, 6443)
 """Of the clouds' API servers, and of kubeadm's, kind's and k3s's."""
 
 
-def controller(image: str, placing: Mapping[str, Any]) -> list[Manifest]:
+def controller(image: str, placing: Mapping[str, Any], probe_image: str = PROBE_IMAGE) -> list[Manifest]:
     """All objects of the controller, in an order in which they can be created; the Deployment is the last.
 
     Args:
         image: Its image, by digest.
         placing: Where its pods run, as parts of a pod's spec: nodeSelector, tolerations, affinity.
+        probe_image: What the pods run that it makes to ask whether a pool has room.
     """
     return [
         namespace(),
@@ -45,7 +46,7 @@ def controller(image: str, placing: Mapping[str, Any]) -> list[Manifest]:
         *roles(),
         *network_policies(),
         disruption_budget(),
-        deployment(image, placing),
+        deployment(image, placing, probe_image),
     ]
 
 
@@ -74,7 +75,7 @@ def probe_priority() -> Manifest:
     }
 
 
-def deployment(image: str, placing: Mapping[str, Any]) -> Manifest:
+def deployment(image: str, placing: Mapping[str, Any], probe_image: str = PROBE_IMAGE) -> Manifest:
     """Two replicas, one of which leads; arguments as `controller`."""
     return {
         "apiVersion": "apps/v1",
@@ -88,13 +89,13 @@ def deployment(image: str, placing: Mapping[str, Any]) -> Manifest:
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
             "template": {
                 "metadata": {"labels": {**SELECTOR, "app.kubernetes.io/part-of": "spotproof"}},
-                "spec": {**_pod(image), **placing},
+                "spec": {**_pod(image, probe_image), **placing},
             },
         },
     }
 
 
-def _pod(image: str) -> dict[str, Any]:
+def _pod(image: str, probe_image: str) -> dict[str, Any]:
     return {
         "serviceAccountName": NAME,
         # The account itself says no, for every other pod that might name it.
@@ -120,7 +121,12 @@ def _pod(image: str) -> dict[str, Any]:
             {
                 "name": "controller",
                 "image": image,
-                "args": [f"--namespace={SYSTEM_NAMESPACE}", f"--listen=:{HEALTH_PORT}", f"--metrics=:{METRICS_PORT}"],
+                "args": [
+                    f"--namespace={SYSTEM_NAMESPACE}",
+                    f"--listen=:{HEALTH_PORT}",
+                    f"--metrics=:{METRICS_PORT}",
+                    f"--probe-image={probe_image}",
+                ],
                 "ports": [
                     {"name": "metrics", "containerPort": METRICS_PORT, "protocol": "TCP"},
                     {"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"},

@@ -15,6 +15,7 @@ from spotproof.manifests.job_admission import job_admission
 from spotproof.manifests.progress_admission import progress_admission
 from spotproof.operators.common import options, placed
 from spotproof.settings import Environment
+from spotproof.vocabulary import PROBE_IMAGE
 
 TYPE: Final = "spotproof:kubernetes:FallbackController"
 
@@ -26,19 +27,21 @@ class FallbackController(pulumi.ComponentResource):
     without a controller too. Its rights in a workspace are among the workspace's objects.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a component, and one default
         self,
         name: str,
         environment: Environment,
         image: str,
         placing: dict[str, Any],
         opts: pulumi.ResourceOptions | None = None,
+        *,
+        probe_image: str = PROBE_IMAGE,
     ) -> None:
         super().__init__(TYPE, name, {"image": image}, opts)
         child = child_of(self, opts)
         kinds = [training_run.crd(), *progress_admission(), *job_admission(environment)]
         made = [apply(object_name(name, manifest), manifest, child) for manifest in kinds]
-        home, *parts = controller(image, placing)
+        home, *parts = controller(image, placing, probe_image)
         inside = after(child, apply(object_name(name, home), home, child))
         *rest, process = parts
         made += [apply(object_name(name, manifest), manifest, inside) for manifest in rest]
@@ -58,4 +61,5 @@ def install(name: str, environment: Environment, cluster: Cluster) -> pulumi.Res
         mirrored(image, environment.image_registry),
         placed(NAME, cluster.system_scheduling),
         options(cluster),
+        probe_image=mirrored(PROBE_IMAGE, environment.image_registry),
     )

@@ -121,6 +121,6 @@ class Processes:
             with self._news:
                 if "pid" in message:
                     self._pids[message["name"]] = message["pid"]
-                else:
+                elif message.get("was") == self._pids.get(message["name"]):  # and not one before it of its name
                     self._ended[message["name"]] = message["ended"]
                 self._news.notify_all()

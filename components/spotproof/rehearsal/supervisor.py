@@ -91,7 +91,7 @@ def _report_ended(running: dict[str, subprocess.Popen[bytes]]) -> None:
     for name, process in list(running.items()):
         if process.poll() is not None:
             del running[name]
-            _say({"name": name, "ended": process.returncode})
+            _say({"name": name, "ended": process.returncode, "was": process.pid})
 
 
 def _say(message: dict[str, object]) -> None:

@@ -146,7 +146,7 @@ def test_probes_and_metrics_are_answered_on_the_two_ports_that_are_open() -> Non
         {"path": "/readyz", "port": "health"},
     ]
     assert [port["port"] for rule in by_name[NAME]["ingress"] for port in rule["ports"]] == [*ports.values()]
-    assert CONTAINER["args"][1:] == [f"--listen=:{ports['health']}", f"--metrics=:{ports['metrics']}"]
+    assert CONTAINER["args"][1:3] == [f"--listen=:{ports['health']}", f"--metrics=:{ports['metrics']}"]
 
 
 def test_pods_of_the_namespace_talk_to_nobody_and_the_controller_to_the_api_server_and_dns() -> None:

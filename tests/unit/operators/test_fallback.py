@@ -4,7 +4,7 @@ import pytest
 
 from spotproof.preview.model import Capture, Resource
 from spotproof.settings.operators import EXAMPLE_IMAGE
-from spotproof.vocabulary import SYSTEM_NAMESPACE
+from spotproof.vocabulary import PROBE_IMAGE, SYSTEM_NAMESPACE
 from tests.unit.clouds.programs import FULL, SMALLEST, build, dig, of, only, waits_for
 
 INSTALL: dict[str, Any] = {"operators": {"fallback": {"mode": "install", "image": EXAMPLE_IMAGE}}}
@@ -70,6 +70,17 @@ def image(seen: Capture) -> str:
 def test_its_image_is_that_of_the_settings_or_the_same_digest_from_the_mirror() -> None:
     assert image(SEEN) == EXAMPLE_IMAGE
     assert image(installed(imageRegistry="mirror.example.org")) == f"mirror.example.org/{EXAMPLE_IMAGE}"
+
+
+def test_its_probes_run_an_image_by_digest_from_the_mirror_where_there_is_one() -> None:
+    def probes(seen: Capture) -> str:
+        (container,) = dig(only(seen, "Deployment").inputs, "spec", "template", "spec", "containers")
+        (word,) = (each for each in container["args"] if each.startswith("--probe-image="))
+        return word.partition("=")[2]
+
+    assert probes(SEEN) == PROBE_IMAGE
+    assert "@sha256:" in PROBE_IMAGE
+    assert probes(installed(imageRegistry="mirror.example.org")) == f"mirror.example.org/{PROBE_IMAGE}"
 
 
 def may_here(seen: Capture) -> set[str]:

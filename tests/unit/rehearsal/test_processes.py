@@ -52,6 +52,18 @@ def test_an_end_is_noticed_and_told_with_the_end_of_the_log(processes: Processes
     assert "speaker" not in processes.pids()
 
 
+def test_the_end_of_the_one_before_is_not_taken_for_its_own(processes: Processes) -> None:
+    for _ in range(20):
+        run(processes, "sleeper", FOREVER)
+        os.kill(processes.pids()["sleeper"], signal.SIGKILL)
+    run(processes, "sleeper", FOREVER)
+    run(processes, "speaker", "print('here')")  # whatever was said of the others is said before
+    wait(lambda: processes.ended("speaker") is not None, "its end", 10)
+
+    processes.check("sleeper")
+    assert alive(processes.pids()["sleeper"])
+
+
 def test_how_a_process_ended_is_known_and_nothing_while_it_runs(processes: Processes) -> None:
     run(processes, "speaker", "import sys; sys.exit(3)")
     wait(lambda: processes.ended("speaker") is not None, "its end", 10)
