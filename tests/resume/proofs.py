@@ -104,7 +104,7 @@ def _also(proofs: Proofs, case: Case, words: str, find: Callable[[Play], Sequenc
 def _plant(proofs: Proofs, case: Case, fault: Fault, reference: Played) -> None:
     name = f"{case.example.name}-{fault.words.replace(' ', '-')}"
     program = planted(case.example, fault, proofs.scratch / name / "program")
-    found = findings(reference, proofs.played(replace(case, program=program), name, fault.kills), 0)
+    found = findings(reference, proofs.played(replace(case, program=program), name, fault.kills), len(fault.kills))
     if by := [each for each in found if re.search(FAULTS[fault.words], each)]:
         proofs.caught[case.example.name, fault.words] = by[0]
         say(f"{case.example.name}: {fault.words}: caught: {by[0]}")

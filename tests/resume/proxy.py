@@ -5,6 +5,8 @@ that is only stopped goes on. What the role of a workspace may not do is refused
 """
 
 import http.client
+import select
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -124,6 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
         writes = self.command in WRITES and "delete" not in parse_qs(urlsplit(self.path).query, True)  # noqa: FBT003
         stops = writes and self.proxy.begun(self.path)
         body = self._body(stops=stops)
+        if stops and self._is_gone():
+            raise ConnectionError("the client is gone, and with it what had come to us and not to the server")
         headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
         answer = self.proxy.forward(self.command, self.path, headers, body)
         self.send_response_only(answer.status)
@@ -157,6 +161,11 @@ class _Handler(BaseHTTPRequestHandler):
         while self.rfile.readline().strip():
             pass
         return b"".join(parts)
+
+    def _is_gone(self) -> bool:
+        """A small body is here as a whole before its client is killed."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
 
     def _exactly(self, length: int) -> bytes:
         read = self.rfile.read(length) if length else b""

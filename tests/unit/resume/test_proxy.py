@@ -86,13 +86,14 @@ def test_a_write_that_was_stopped_goes_on_once_it_is_released(proxy: Proxy, upst
     assert (answers, upstream.got) == ([b"ok"], [BODY, BODY])
 
 
-def test_of_a_write_whose_client_is_killed_nothing_is_given_on(proxy: Proxy, upstream: Upstream) -> None:
+@pytest.mark.parametrize("sent", [len(BODY) // 2, len(BODY)], ids=["half of it", "all of a small one"])
+def test_of_a_write_whose_client_is_killed_nothing_is_given_on(proxy: Proxy, upstream: Upstream, sent: int) -> None:
     stopped = threading.Event()
     proxy.watch(1, stopped.set)
     host, port = address(proxy).split(":")
     client = socket.create_connection((host, int(port)))
     head = f"PUT /bucket/team/run/a HTTP/1.1\r\nHost: s3\r\nContent-Length: {len(BODY)}\r\n\r\n"
-    client.sendall(head.encode() + BODY[: len(BODY) // 2])
+    client.sendall(head.encode() + BODY[:sent])
 
     assert stopped.wait(10)
     client.close()
