@@ -25,7 +25,7 @@ from tests.resume.store import s3_server
 
 STORES: Final = ("file", "s3")
 SIDE_BY_SIDE: Final = 2
-"""Most of the time a Ray cluster waits for itself: all of them took 13 minutes on 2 cores, 5.5 minutes of it computing."""
+"""A Ray cluster mostly waits for itself: all of them took 13 minutes on 2 cores, and computed for 5.5 of those."""
 
 
 def main() -> int:
