@@ -31,6 +31,8 @@ _log: Final = structlog.get_logger()
 
 LOOK_SECONDS: Final = 0.5
 """How often the main thread looks whether all others are there, and the lease is."""
+REST_SECONDS: Final = 0.2
+"""Between two looks at one job; a step of a move that waits for news takes so much longer."""
 FINISH_SECONDS: Final = 20.0
 """For what is at hand at the end; a pod has 30 s until it is killed."""
 ENDED_WELL: Final = 0
@@ -65,7 +67,7 @@ class App:
         self._random = SystemRandom()
         self._leading = False
         self._cache = Cache()
-        self._queue: WorkQueue[Key] = WorkQueue(clock=time.time, jitter=self._random.random)
+        self._queue: WorkQueue[Key] = WorkQueue(clock=time.time, jitter=self._random.random, rest_seconds=REST_SECONDS)
         self._metrics = Exposition(self._cache, self._queue)
         self._candidate = self._candidacy(kube) if options.elect else None
         api = Fenced(kube, self._may_act)

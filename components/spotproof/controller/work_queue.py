@@ -18,6 +18,8 @@ MOST_RETRY_AFTER_SECONDS: Final = 300.0
 """Of a server that asks for more; the API server itself says 1 to 30."""
 MOST_HASTY: Final = 3
 """Failures in a row after which news waits for the backoff too: a conflict is over by then."""
+MOST_RESTING: Final = 1024
+"""Keys of which it is known until when they rest, before those whose rest is over are forgotten."""
 STALE: Final = 64
 """Entries of the heap that may be outdated before it is made anew, beside as many as there are valid ones."""
 
@@ -57,20 +59,29 @@ class WorkQueue(Generic[K]):
     A key is with one worker at a time: what is added while it is at work is ready again when it is done. Of several
     instants to look again the earliest counts, and taking the key settles them all. A failed key comes again by its
     backoff, or at once where news comes; not before the instant that a server named by Retry-After, and not before its
-    backoff once it has failed several times in a row: news of a busy job came 50 times a second.
+    backoff once it has failed several times in a row: news of a busy job came 50 times a second. One that was looked at
+    rests for a moment, so that of a gang that starts again, whose pods are news 40 times in some seconds, is looked at
+    now and then, and whatever has been quiet comes first.
 
     Args:
         clock: Seconds; every instant given to the queue is of this clock.
         jitter: A number from 0 to 1, anew at each call.
         backoff: How long failed keys wait.
+        rest_seconds: How long a key that was looked at rests, whatever news comes.
     """
 
     def __init__(
-        self, *, clock: Callable[[], float], jitter: Callable[[], float], backoff: Backoff | None = None
+        self,
+        *,
+        clock: Callable[[], float],
+        jitter: Callable[[], float],
+        backoff: Backoff | None = None,
+        rest_seconds: float = 0.0,
     ) -> None:
         self._clock = clock
         self._jitter = jitter
         self._backoff = backoff or Backoff()
+        self._rest_seconds = rest_seconds
         self._changed = threading.Condition()
         self._ready: OrderedDict[K, float] = OrderedDict()
         self._working: set[K] = set()
@@ -80,6 +91,7 @@ class WorkQueue(Generic[K]):
         self._pushed = 0
         self._failures: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
+        self._done_at: dict[K, float] = {}
         self._stopped = False
 
     def add(self, key: K) -> None:
@@ -89,6 +101,8 @@ class WorkQueue(Generic[K]):
                 self._later(key, self._not_before[key])
             elif key in self._working:
                 self._again.setdefault(key, self._clock())
+            elif (until := self._rests_until(key)) is not None:
+                self._later(key, until)
             else:
                 self._make_ready(key)
 
@@ -129,6 +143,7 @@ class WorkQueue(Generic[K]):
             self._failures.pop(key, None)
             if again_at is not None:
                 self._later(key, again_at)
+            self._rest(key)
             self._leave(key)
 
     def failed(self, key: K, retry_after_seconds: float | None = None) -> Again:
@@ -186,6 +201,22 @@ class WorkQueue(Generic[K]):
             self._heap = [entry for entry in self._heap if self._due.get(entry[2]) == entry[0]]
             heapq.heapify(self._heap)
         self._changed.notify()
+
+    def _rest(self, key: K) -> None:
+        if not self._rest_seconds:
+            return
+        now = self._clock()
+        if len(self._done_at) > MOST_RESTING:
+            self._done_at = {each: at for each, at in self._done_at.items() if 0 <= now - at < self._rest_seconds}
+        self._done_at[key] = now
+        if self._again.pop(key, None) is not None:
+            self._later(key, now + self._rest_seconds)
+
+    def _rests_until(self, key: K) -> float | None:
+        """The end of its rest; None where it has none, or the clock was set back meanwhile."""
+        at = self._done_at.get(key)
+        rests = at is not None and 0 <= self._clock() - at < self._rest_seconds
+        return at + self._rest_seconds if at is not None and rests else None
 
     def _leave(self, key: K) -> None:
         self._working.discard(key)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotproof.controller.work_queue import MOST_HASTY, MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
+from spotproof.controller.work_queue import MOST_HASTY, MOST_RESTING, MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
 from tests.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
@@ -48,6 +48,45 @@ def test_news_of_a_key_at_work_waits_until_it_is_done(queue: WorkQueue[str]) -> 
     assert queue.take() is None
     queue.done("a")
     assert taken(queue) == ["a"]
+
+
+@pytest.fixture
+def resting(clock: Clock) -> WorkQueue[str]:
+    return WorkQueue(clock=clock, jitter=lambda: 1.0, rest_seconds=0.2)
+
+
+def test_a_key_that_was_looked_at_rests_and_one_that_was_quiet_comes_first(
+    resting: WorkQueue[str], clock: Clock
+) -> None:
+    resting.add("busy")
+    assert resting.take() == "busy"
+    resting.add("busy")
+    resting.done("busy")
+    resting.add("busy")
+    resting.add("quiet")
+
+    assert taken(resting) == ["quiet"]
+    assert resting.next_at() == 1000.2
+    clock.now = 1000.2
+    assert taken(resting) == ["busy"]
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_resting(resting: WorkQueue[str], clock: Clock) -> None:
+    resting.add("a")
+    taken(resting)
+    clock.now = 400.0
+    resting.add("a")
+
+    assert taken(resting) == ["a"]
+
+
+def test_who_rests_is_forgotten_once_that_is_over(resting: WorkQueue[str], clock: Clock) -> None:
+    for number in range(3 * MOST_RESTING):
+        clock.now += 1.0
+        resting.add(str(number))
+        taken(resting)
+
+    assert len(resting._done_at) <= MOST_RESTING + 1  # pyright: ignore[reportPrivateUsage]
 
 
 def test_of_two_instants_the_earlier_counts_and_taking_settles_both(queue: WorkQueue[str], clock: Clock) -> None:
