@@ -76,6 +76,8 @@ bench: $(VENV)/.dev bench-economics ## measure everything: README.md, docs/perfo
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.engine
 	@$(BIN)/python -m benchmarks.controller --write
+	@$(TOOLS) controlplane
+	@$(BIN)/python -m benchmarks.cluster --write
 
 bench-economics: $(VENV)/.dev ## the rule on the recorded markets of ../shared: every figure of docs/economics.md
 	@$(BIN)/python -m benchmarks.economics

@@ -1,0 +1,130 @@
+"""`python -m benchmarks.cluster`: what the controller changes for a job on a real control plane, in seconds and calls.
+
+JobSet, KubeRay, the scheduler and the API server are the real ones, as local processes; nodes are kwok's and there at
+once, so that no time to buy or boot one is in a figure. Each loss is played with the controller and without it.
+"""
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from typing import Final
+
+from benchmarks.many_jobs import EVICTIONS, JOBS, many_jobs
+from benchmarks.measure import machine
+from benchmarks.pages import between, table
+from spotproof.kube.waiting import NotSeen
+from spotproof.rehearsal.control_plane import ControlPlane
+from spotproof.rehearsal.tools import find_tools
+from tests.conftest import ROOT
+from tests.e2e.controller.gangs import GANGS, SECONDS, Gang
+from tests.e2e.controller.policies import on_demand, spot
+from tests.e2e.controller.scenery import furnished, running, submitted
+from tests.e2e.controller.stage import WAYS, Controlled, nodes_of
+from tests.e2e.jobs import SPOT_POOL
+from tests.soak.moves import MOVES
+from tests.soak.play import PARTS, Theatre
+
+RUNS: Final = 3
+PAGE: Final = ROOT / "docs" / "performance.md"
+_numbers = count(1)
+
+Way = Callable[[Controlled, str], None]
+
+
+def main() -> None:
+    """Measure, print, and with --write put it into docs/performance.md."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--runs", type=int, default=RUNS, help="of each loss and move")
+    options.add_argument("--jobs", type=int, default=JOBS, help="that run at once, for the last figure; 0 for none")
+    options.add_argument("--write", action="store_true", help="into docs/performance.md")
+    chosen = options.parse_args()
+    print(f"{machine()}, load of the machine before: {os.getloadavg()[0]:.1f}", flush=True)
+    with ControlPlane(find_tools(os.environ), PARTS) as plane, Theatre(plane) as theatre:
+        losses, moves = _losses(theatre, chosen.runs), _moves(theatre, chosen.runs)
+        many = [many_jobs(theatre, chosen.jobs)] if chosen.jobs else []
+    parts = [
+        f"Measured on {machine()}; the median of {chosen.runs} runs, in brackets the fastest and the slowest.",
+        table(("a node of the gang", "of a", "seconds to whole again", "without the controller"), losses),
+        table(("move", "seconds to whole again", "calls of the controller", "of them writes"), moves),
+    ]
+    if many:
+        head = ("while so many jobs run", "nodes that vanish", "seconds to whole again", "not counted exactly")
+        parts += [f"{EVICTIONS} nodes that vanish, two a second:", table(head, many)]
+    print("\n\n".join(parts))
+    if chosen.write:
+        between(PAGE, "\n\n".join(parts), "cluster")
+
+
+def _losses(theatre: Theatre, runs: int) -> list[tuple[str, str, str, str]]:
+    """Every way in which a node goes, of both kinds of job."""
+    rows: list[tuple[str, str, str, str]] = []
+    cases = [(way, gang) for gang in GANGS for way in WAYS]
+    with_it = [[_loss(theatre.plane, gang, way, managed=True) for _ in range(runs)] for way, gang in cases]
+    theatre.alone.kill()
+    for (way, gang), managed in zip(cases, with_it, strict=True):
+        alone = [_loss(theatre.plane, gang, way, managed=False) for _ in range(runs)]
+        rows.append((way.__name__, gang.kind, _said(managed), _said(alone)))
+        print(rows[-1], flush=True)
+    theatre.alone.start()
+    return rows
+
+
+def _loss(plane: ControlPlane, gang: Gang, way: Way, *, managed: bool) -> float | None:
+    """Seconds from the first sign of the loss to a whole gang without the pods that were lost; None where none came."""
+    with Controlled(plane, f"loss-{next(_numbers)}", bought=False) as here:
+        furnished(here, gang, spot=3)
+        tiers = spot(max_failures=5), on_demand()
+        if managed:
+            pods = running(here, gang, *tiers)
+        else:
+            submitted(here, gang, *tiers)
+            pods = gang.runs(here, SPOT_POOL)
+        node = nodes_of(pods)[0]
+        lost, began = here.on(node), time.monotonic()
+        way(here, node)
+        try:
+            gang.runs(here, SPOT_POOL, without=lost)
+        except NotSeen:
+            return None
+        return time.monotonic() - began
+
+
+def _moves(theatre: Theatre, runs: int) -> list[tuple[str, str, str, str]]:
+    """Every kind of move: from what makes the controller act to the gang whole on its tier."""
+    rows: list[tuple[str, str, str, str]] = []
+    for name in MOVES:
+        played = [_move(theatre, name) for _ in range(runs)]
+        seconds = _said(each for each, _ in played)
+        calls = statistics.median(len(each) for _, each in played)
+        writes = statistics.median(
+            sum(not call.startswith(("get", "list", "watch")) for call in each) for _, each in played
+        )
+        rows.append((name, seconds, f"{calls:.0f}", f"{writes:.0f}"))
+        print(rows[-1], flush=True)
+    return rows
+
+
+def _move(theatre: Theatre, name: str) -> tuple[float, Sequence[str]]:
+    move = MOVES[name]
+    with Controlled(theatre.plane, f"move-{next(_numbers)}", bought=False) as here:
+        move.begin(here, move.gang)
+        before, began = len(theatre.proxy.calls), time.monotonic()
+        move.happen(here, move.gang)
+        move.end(here)
+        return time.monotonic() - began, [call.said for call in theatre.proxy.calls[before:]]
+
+
+def _said(seconds: Iterable[float | None]) -> str:
+    found = list(seconds)
+    there = sorted(each for each in found if each is not None)
+    if not there:
+        return f"not within {SECONDS:.0f}"
+    never = f"; {len(found) - len(there)} of {len(found)} not within {SECONDS:.0f}" if len(there) < len(found) else ""
+    return f"{statistics.median(there):.1f} ({there[0]:.1f} to {there[-1]:.1f}){never}"
+
+
+if __name__ == "__main__":
+    main()
