@@ -130,6 +130,11 @@ class Example:
         default_factory=dict[str, "Callable[[Play], Sequence[str]]"]
     )
     """The same, where everything is asked for."""
+    pages: Mapping[str, Callable[[Path, Path], Sequence[str]]] = field(
+        default_factory=dict[str, Callable[[Path, Path], Sequence[str]]]
+    )
+    """Programs of how-to pages that run in its environment: what is wrong with each, by its words, where everything is
+    asked for. Given are the environment's Python and a folder to be made."""
     large: str = ""
     """Why it is only run when it is asked for."""
 

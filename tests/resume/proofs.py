@@ -84,6 +84,10 @@ def prove(proofs: Proofs, example: Example, python: Path, asked: Asked) -> None:
     also = {**example.also, **(example.rarely if asked.everything else {})}
     for words, find in also.items() if references else ():
         _also(proofs, Case(example, python, min(references)), words, find)
+    for words, find in example.pages.items() if asked.everything else ():
+        wrong = find(python, proofs.scratch / words.replace(" ", "-"))
+        proofs.is_wrong(f"{example.name}: {words}", wrong)
+        say(f"{example.name}: {words}: {wrong[0] if wrong else 'ok'}")
     for fault in example.faults if asked.faults else ():
         if fault.changes and fault.store in references:
             _plant(proofs, Case(example, python, fault.store), fault, references[fault.store])

@@ -10,6 +10,7 @@ from tests.resume.example import Example, Fault, Found, Play, Readable
 from tests.resume.gang import Played
 from tests.resume.kills import Kill
 from tests.resume.ray_gang import RayAttempt, RayGang
+from tests.resume.tune import tune
 
 LIST: Final = "proof/checkpoint_manager_snapshot.json"
 """Written by Ray's controller after a checkpoint's files, and before an old one is removed."""
@@ -157,6 +158,7 @@ RAY_TRAIN: Final = Example(
     stores=("s3",),
     also=LIMITS,
     rarely=RECLAIMS,
+    pages={"a search of Tune is restored": tune},
 )
 
 TENSORFLOW: Final = replace(
@@ -171,5 +173,6 @@ TENSORFLOW: Final = replace(
     stores=("file",),
     also={},
     rarely={},
+    pages={},
 )
 """Ray's limits, and its list of what is complete, are proven by the other one."""
