@@ -102,7 +102,7 @@ def _with_evidence(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus
     """The interruption with everything seen so far; what was seen before is not forgotten."""
     interruption = status.interruption
     assert interruption is not None  # noqa: S101 - for the type checker
-    found = [loss.evidence for loss in facts.losses]
+    found = [loss.evidence for loss in facts.losses if not _went_with_the_restart(loss, facts.state)]
     nodes = sorted({*interruption.nodes, *(each.node for each in found if each.node)})
     finding, said = interruption.finding, interruption.evidence
     best = strongest(found)
@@ -110,6 +110,15 @@ def _with_evidence(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus
         finding, said = best.finding, best.seen
     update = {"finding": finding, "evidence": said[:1024], "nodes": tuple(nodes[:64])}
     return status.model_copy(update={"interruption": interruption.model_copy(update=update)})
+
+
+def _went_with_the_restart(loss: Loss, state: JobState) -> bool:
+    """Whether the pod tells nothing, and its operator has restarted the gang since: it went because of that.
+
+    A process that began after the pods that were evicted had gone saw only the others, and took their deletion for
+    somebody's choice.
+    """
+    return loss.evidence.finding == "unexplained" and loss.attempt.isdigit() and int(loss.attempt) < state.restarts
 
 
 def _by_counter(interruption: Interruption, facts: Facts, *, seen: bool) -> Cause:
@@ -132,7 +141,7 @@ def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     if facts.fates and interruption.finding != "eviction":
         proven = {"finding": "eviction", "evidence": facts.fates[0][:1024]}
         interruption = interruption.model_copy(update=proven)
-    by_counter = _by_counter(interruption, facts, seen=bool(interruption.evidence))
+    by_counter = _by_counter(interruption, facts, seen=interruption.evidence not in {"", UNSEEN})
     cause = settled(interruption.finding, facts.now - interruption.since, by_counter=by_counter)
     if cause == "undecided" and interruption.over is not None and interruption.finding == "unexplained":
         # whole again, and the operator has said what it holds it for

@@ -98,6 +98,20 @@ def test_a_program_that_fails_before_its_gang_is_whole_is_counted_each_time() ->
     assert status.errors == 4
 
 
+def test_what_a_process_sees_that_began_after_the_loss_is_the_restart_and_no_choice_of_somebodys() -> None:
+    status = looked(running(), HALF, SILENT, has=state(1))
+    assert counts(status) == (0, 0, [])
+
+    assert counts(looked(status, HALF, SILENT, after=LOOK_SECONDS, has=state(1))) == (1, 0, ["eviction"])
+    assert counts(looked(status, HALF, SILENT, after=LOOK_SECONDS, has=state(1, 1))) == (0, 1, ["error"])
+
+
+def test_a_pod_that_somebody_deleted_before_its_gang_was_restarted_is_charged_to_nobody() -> None:
+    status = looked(running(), HALF, SILENT)
+
+    assert counts(looked(status, HALF, SILENT, after=LOOK_SECONDS, has=state(1))) == (0, 0, [])
+
+
 def test_a_drain_is_charged_to_nobody_unless_the_node_goes() -> None:
     status = looked(running(), HALF, DRAINED)
     status = looked(status, WHOLE, after=9, has=state(1))
