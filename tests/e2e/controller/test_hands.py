@@ -18,6 +18,8 @@ from tests.e2e.stage import Object
 PARTS = Parts.JOBSET | Parts.KUBERAY
 SLOWLY: Final = {f"{KNOB}stop-delay": "8s"}
 """Pods that take their time to end, so that a test finds a move in its middle."""
+SUSPENDS: Final = frozenset({"Suspending", "Suspended"})
+"""What KubeRay says of a RayJob whose cluster it takes away, or has taken."""
 
 both = pytest.mark.parametrize("gang", GANGS, ids=str)
 
@@ -46,6 +48,8 @@ def moving(here: Controlled, gang: Gang) -> None:
     here.give_notice([node])
     here.evict(here.on(node)[0])
     here.wait(lambda: is_suspended(here, gang), "the controller to suspend the job")
+    if gang.kind == "RayJob":  # one that is resumed before KubeRay has looked goes on in the cluster that it has
+        here.wait(lambda: here.status("RayJob")["jobDeploymentStatus"] in SUSPENDS, "KubeRay to suspend it")
 
 
 def is_suspended(here: Controlled, gang: Gang) -> bool:
