@@ -18,7 +18,7 @@ for _each in HUP INT QUIT USR1 USR2; do trap "_pass $_each" "$_each"; done
 exec 3<&0
 exec "$@" <&3 3<&- &
 [ -z "$_early" ] || { kill -s KILL "$!"; exit 143; }
-while _told=; wait "$!" 2>/dev/null; _end=$?; [ "$_gone$_end" = 1127 ] || _code=$_end; [ "$_told" ]; do
+while _told=; wait "$!" 2>/dev/null; _end=$?; case $_gone$_end in 1127|1-1) ;; *) _code=$_end; esac; [ "$_told" ]; do
   kill -0 "$!" 2>/dev/null || _gone=1
 done
 [ "$_code$_term" != 01 ] || _code=143
@@ -29,15 +29,14 @@ exit "$_code"
 For dash, busybox and bash alike, and without `$$` and `$(`, which the kubelet would read. A program in the background
 would have no input, so it gets the shell's (3). `exec` in the background is a program by its path, never a builtin of
 its name. A SIGTERM that comes before it is begun ends it there (`_early`; busybox would take a `kill` of nobody for one
-of everybody). `wait` ends with every signal that is passed
-on (`_told`) and is asked again, where bash no longer knows a program that has ended (127, `_gone`); until the end it
-also collects what the program leaves behind. The program stays in the shell's process group and does not hear twice,
-since signals come to process 1 alone.
+of everybody). `wait` ends with every signal that is passed on (`_told`) and is asked again, where bash no longer knows
+a program that has ended (127, or -1 with 5.2; `_gone`); until the end it also collects what the program leaves behind.
+The program stays in the shell's process group and does not hear twice, since signals come to process 1 alone.
 
 Three limits. A child that has been forked and has not become the program yet may swallow a signal: then SIGKILL ends it
 with 137 as its grace is over. A signal in the very instant in which the program ends may cost bash 5.2 the code: then
-it is 255, never 0. SIGINT and SIGQUIT reach only a program that handles them, since POSIX has a shell ignore them for
-what it starts in the background.
+it is the signal's, 143 after SIGTERM, and never 0. SIGINT and SIGQUIT reach only a program that handles them, since
+POSIX has a shell ignore them for what it starts in the background.
 """
 
 # What a shell gives a meaning of its own; without any of it a command is one program with its words.
