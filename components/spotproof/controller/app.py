@@ -161,10 +161,10 @@ class App:
     def _on_signal(self, *_: object) -> None:
         self._told_to_end.set()
 
-    def _changed(self, keys: set[Key]) -> None:
+    def _changed(self, keys: set[Key], *, urgent: bool = False) -> None:
         if self._leading:
             for key in keys:
-                self._queue.add(key)
+                self._queue.add(key, urgent=urgent)
 
     def _synced(self) -> bool:
         return all(each.listed.is_set() for each in self._reflectors)

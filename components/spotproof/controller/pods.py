@@ -44,6 +44,11 @@ def is_disrupted(pod: Object) -> bool:
     return is_true(pod, "DisruptionTarget")
 
 
+def is_to_stay(pod: Object) -> bool:
+    """Whether nothing has ended it, and nobody is about to."""
+    return not has_ended(pod) and not is_leaving(pod) and not is_disrupted(pod)
+
+
 def waits(pod: Object) -> bool:
     """Whether the scheduler finds no node for it; not so for a gate, a quota or an image."""
     scheduled = condition(pod, "PodScheduled")

@@ -13,8 +13,9 @@ from typing import Any, Final, Protocol
 import structlog
 
 from spotproof.controller.cache import Cache, Key
-from spotproof.controller.kinds import Object, Watched
+from spotproof.controller.kinds import POD, Object, Watched
 from spotproof.controller.metrics import Observer, WatchEnd
+from spotproof.controller.pods import is_to_stay
 from spotproof.controller.relations import place
 from spotproof.controller.shared import Shared
 from spotproof.controller.work_queue import Backoff
@@ -67,6 +68,14 @@ class Source(Protocol):
         ...
 
 
+class Changed(Protocol):
+    """Who is told of the jobs that news may concern; it is urgent where one of their pods is lost."""
+
+    def __call__(self, keys: set[Key], *, urgent: bool = False) -> None:
+        """Have them looked at."""
+        ...
+
+
 class Reflector:
     """Keeps the cache of one watch as the API server is, until it is stopped.
 
@@ -87,7 +96,7 @@ class Reflector:
         source: Source,
         watched: Watched,
         cache: Cache,
-        changed: Callable[[set[Key]], None],
+        changed: Changed,
         *,
         observer: Observer,
         seconds: Callable[[], float],
@@ -162,7 +171,7 @@ class Reflector:
         things: list[Object] = []
         page = self._page("")
         while True:
-            things += map(self._projected, page.items)
+            things += (self._projected(each, self._known(each)) for each in page.items)
             if not page.go_on:
                 break
             page = self._page(page.go_on)
@@ -219,21 +228,30 @@ class Reflector:
             code, message = int(thing.get("code", 500)), str(thing.get("message", "the watch was ended by the server"))
             raise Refused(code, message, str(thing.get("reason", "")), details.get("retryAfterSeconds"))
         if event["type"] != "BOOKMARK":
-            take = self._cache.drop if event["type"] == "DELETED" else self._cache.put
-            self._changed(take(self.watched.kind, self._projected(thing)))
+            self._take(thing, deleted=event["type"] == "DELETED")
         self._reached(str(thing["metadata"]["resourceVersion"]))
+
+    def _take(self, thing: Object, *, deleted: bool) -> None:
+        kind = self.watched.kind
+        known = self._known(thing)
+        news = self._projected(thing, known)
+        stayed = kind == POD and known is not None and is_to_stay(known)
+        concerned = (self._cache.drop if deleted else self._cache.put)(kind, news)
+        self._changed(concerned, urgent=stayed and (deleted or not is_to_stay(news)))
 
     def _reached(self, version: str) -> None:
         self._since = version
         self._newest = max(self._newest, int(version))
         self._failures = 0
 
-    def _projected(self, thing: Object) -> Object:
+    def _projected(self, thing: Object, known: Object | None) -> Object:
         kind = self.watched.kind
-        known = self._cache.get(kind, *place(thing))
         return self._shared.of(
             self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing}), known
         )
+
+    def _known(self, thing: Object) -> Object | None:
+        return self._cache.get(self.watched.kind, *place(thing))
 
     def _refused(self, refused: Refused) -> float:
         if refused.status == NOT_FOUND and self.watched.optional:

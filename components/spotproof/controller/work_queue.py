@@ -5,6 +5,7 @@ take what is due at a virtual instant, one key after the other, with the same ou
 """
 
 import heapq
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -20,6 +21,8 @@ MOST_HASTY: Final = 3
 """Failures in a row after which news waits for the backoff too: a conflict is over by then."""
 MOST_RESTING: Final = 1024
 """Keys of which it is known until when they rest, before those whose rest is over are forgotten."""
+URGENT_IN_A_ROW: Final = 3
+"""So many urgent keys at most are taken while another one is ready."""
 STALE: Final = 64
 """Entries of the heap that may be outdated before it is made anew, beside as many as there are valid ones."""
 
@@ -60,8 +63,9 @@ class WorkQueue(Generic[K]):
     instants to look again the earliest counts, and taking the key settles them all. A failed key comes again by its
     backoff, or at once where news comes; not before the instant that a server named by Retry-After, and not before its
     backoff once it has failed several times in a row: news of a busy job came 50 times a second. One that was looked at
-    rests for a moment, so that of a gang that starts again, whose pods are news 40 times in some seconds, is looked at
-    now and then, and whatever has been quiet comes first.
+    rests for a moment, so that a gang that starts again, whose pods are news 40 times in some seconds, is looked at
+    now and then. Keys with urgent news come before the others, but for one in four: when a zone goes, what was lost is
+    counted first, and what comes of it afterwards.
 
     Args:
         clock: Seconds; every instant given to the queue is of this clock.
@@ -83,7 +87,10 @@ class WorkQueue(Generic[K]):
         self._backoff = backoff or Backoff()
         self._rest_seconds = rest_seconds
         self._changed = threading.Condition()
+        self._urgent: OrderedDict[K, float] = OrderedDict()
         self._ready: OrderedDict[K, float] = OrderedDict()
+        self._hurried: set[K] = set()
+        self._in_a_row = 0
         self._working: set[K] = set()
         self._again: dict[K, float] = {}
         self._due: dict[K, float] = {}
@@ -94,9 +101,11 @@ class WorkQueue(Generic[K]):
         self._done_at: dict[K, float] = {}
         self._stopped = False
 
-    def add(self, key: K) -> None:
+    def add(self, key: K, *, urgent: bool = False) -> None:
         """There is news of this key."""
         with self._changed:
+            if urgent:
+                self._hurry(key)
             if key in self._not_before and self._not_before[key] > self._clock():
                 self._later(key, self._not_before[key])
             elif key in self._working:
@@ -104,7 +113,7 @@ class WorkQueue(Generic[K]):
             elif (until := self._rests_until(key)) is not None:
                 self._later(key, until)
             else:
-                self._make_ready(key)
+                self._make_ready(key, self._clock())
 
     def add_at(self, key: K, instant: float) -> None:
         """Look at it at this instant, unless an earlier one is asked for too."""
@@ -112,16 +121,17 @@ class WorkQueue(Generic[K]):
             self._later(key, max(instant, self._not_before.get(key, instant)))
 
     def take(self) -> K | None:
-        """A key that is due now, the one that has waited longest first; it is at work until it is `done` or `failed`.
+        """A key that is due now, of its line the one that has waited longest; at work until it is `done` or `failed`.
 
         None where nothing is due, and once the queue is stopped.
         """
         with self._changed:
             self._ripen()
-            if self._stopped or not self._ready:
+            if self._stopped or not (self._urgent or self._ready):
                 return None
-            key, _ = self._ready.popitem(last=False)
+            key, _ = self._next_line().popitem(last=False)
             self._working.add(key)
+            self._hurried.discard(key)
             self._due.pop(key, None)
             self._not_before.pop(key, None)
             return key
@@ -176,9 +186,9 @@ class WorkQueue(Generic[K]):
         """How much there is to do."""
         with self._changed:
             self._ripen()
-            oldest = next(iter(self._ready.values()), None)
-            waited = 0.0 if oldest is None else max(0.0, self._clock() - oldest)
-            return Depth(len(self._ready), len(self._due), len(self._working), waited)
+            since = [*self._urgent.values(), *self._ready.values()]
+            waited = max(0.0, self._clock() - min(since)) if since else 0.0
+            return Depth(len(since), len(self._due), len(self._working), waited)
 
     def stop(self) -> None:
         """Give nothing out any more; whoever waits in `next` gets None."""
@@ -186,9 +196,23 @@ class WorkQueue(Generic[K]):
             self._stopped = True
             self._changed.notify_all()
 
-    def _make_ready(self, key: K) -> None:
-        if key not in self._ready:
-            self._ready[key] = self._clock()
+    def _next_line(self) -> OrderedDict[K, float]:
+        """Urgent keys, unless it is another one's turn."""
+        other = bool(self._ready) and (not self._urgent or self._in_a_row >= URGENT_IN_A_ROW)
+        self._in_a_row = self._in_a_row + 1 if self._ready and not other else 0
+        return self._ready if other else self._urgent
+
+    def _hurry(self, key: K) -> None:
+        """Whenever it is ready, it is so in the line of those that are urgent; also where it waits in the other one."""
+        self._hurried.add(key)
+        if key in self._ready:
+            self._urgent[key] = self._ready.pop(key)
+
+    def _make_ready(self, key: K, since: float) -> None:
+        """In its line, as long as it is in none."""
+        if key not in self._urgent and key not in self._ready:
+            line = self._urgent if key in self._hurried else self._ready
+            line[key] = since
             self._changed.notify()
 
     def _later(self, key: K, instant: float) -> None:
@@ -214,15 +238,14 @@ class WorkQueue(Generic[K]):
 
     def _rests_until(self, key: K) -> float | None:
         """The end of its rest; None where it has none, or the clock was set back meanwhile."""
-        at = self._done_at.get(key)
-        rests = at is not None and 0 <= self._clock() - at < self._rest_seconds
-        return at + self._rest_seconds if at is not None and rests else None
+        at = self._done_at.get(key, -math.inf)
+        return at + self._rest_seconds if 0 <= self._clock() - at < self._rest_seconds else None
 
     def _leave(self, key: K) -> None:
         self._working.discard(key)
         if key in self._again:
-            self._ready[key] = self._again.pop(key)
-        if key in self._ready or key in self._due:
+            self._make_ready(key, self._again.pop(key))
+        if key in self._due:
             self._changed.notify()
 
     def _ripen(self) -> None:
@@ -235,11 +258,11 @@ class WorkQueue(Generic[K]):
             if key in self._working:
                 self._again.setdefault(key, instant)
             else:
-                self._ready.setdefault(key, instant)
+                self._make_ready(key, instant)
             del self._due[key]
 
     def _next_at(self) -> float | None:
-        if self._ready:
+        if self._urgent or self._ready:
             return self._clock()
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
             heapq.heappop(self._heap)

@@ -8,7 +8,7 @@ import pytest
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from spotproof.controller.cache import Cache, Key
-from spotproof.controller.kinds import JOBSET, POD, WATCHED, Kind, Object, Watched
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, WATCHED, Kind, Object, Watched
 from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.reflector import (
     END_SECONDS,
@@ -99,7 +99,7 @@ class Server:
         end_seconds: int = 300,
         silence_seconds: float = 90.0,
     ) -> Stream:
-        assert (api_version, labels) == (OF_JOBSETS.kind.api_version, OF_JOBSETS.labels)
+        assert (api_version, kind, labels) in {(*each.kind, each.labels) for each in (OF_JOBSETS, OF_PODS)}
         assert end_seconds >= END_SECONDS > silence_seconds
         self.asked.append(("watch", kind, since))
         said = self._next()
@@ -136,15 +136,19 @@ class Played:
         self.cache = Cache()
         self.seen = Seen()
         self.woken: list[set[Key]] = []
+        self.urgent: list[set[Key]] = []
         self.reflector = Reflector(
             self.server,
             watched,
             self.cache,
-            self.woken.append,
+            self.wake,
             observer=self.seen,
             seconds=lambda: self.server.now,
             jitter=lambda: 0.0,
         )
+
+    def wake(self, keys: set[Key], *, urgent: bool = False) -> None:
+        (self.urgent if urgent else self.woken).append(keys)
 
     def turns(self, count: int) -> list[float]:
         return [self.reflector.turn() for _ in range(count)]
@@ -281,6 +285,37 @@ def test_a_kind_that_is_removed_is_gone_with_all_its_objects() -> None:
     assert not played.cache.serves(JOBSET)
     assert played.woken[-1] == {A}
     assert played.cache.all(JOBSET) == []
+
+
+def pod(at: int, *, conditions: Sequence[str] = (), leaving: bool = False) -> Object:
+    meta = {"name": "p", "namespace": "team", "uid": "p", "resourceVersion": f"{at}", "labels": {JOBSET_NAME: "a"}}
+    return {
+        "metadata": {**meta, **({"deletionTimestamp": "2026-11-01T00:00:00Z"} if leaving else {})},
+        "spec": {"nodeName": "n"},
+        "status": {"phase": "Running", "conditions": [{"type": each, "status": "True"} for each in conditions]},
+    }
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        event("MODIFIED", pod(9, conditions=["DisruptionTarget"])),
+        event("MODIFIED", pod(9, leaving=True)),
+        event("DELETED", pod(9)),
+    ],
+    ids=("disrupted", "leaving", "gone"),
+)
+def test_a_pod_that_is_lost_is_urgent_once(news: Object) -> None:
+    played = Played(
+        listed(7, pod(5)),
+        watch(event("MODIFIED", pod(8, conditions=["Ready"])), news, event("DELETED", pod(10, leaving=True))),
+        watched=OF_PODS,
+    )
+    played.turns(1)
+
+    job = Key("JobSet", "team", "a")
+    assert played.urgent == [{job}]
+    assert played.woken[1] == {job}
 
 
 def test_a_kind_that_must_be_there_is_waited_for() -> None:

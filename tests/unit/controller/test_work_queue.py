@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotproof.controller.work_queue import MOST_HASTY, MOST_RESTING, MOST_RETRY_AFTER_SECONDS, Backoff, WorkQueue
+from spotproof.controller.work_queue import (
+    MOST_HASTY,
+    MOST_RESTING,
+    MOST_RETRY_AFTER_SECONDS,
+    URGENT_IN_A_ROW,
+    Backoff,
+    WorkQueue,
+)
 from tests.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
@@ -78,6 +85,59 @@ def test_a_clock_that_is_set_back_keeps_nobody_resting(resting: WorkQueue[str], 
     resting.add("a")
 
     assert taken(resting) == ["a"]
+
+
+def test_urgent_news_comes_first(queue: WorkQueue[str]) -> None:
+    queue.add("a")
+    queue.add("b", urgent=True)
+
+    assert taken(queue) == ["b", "a"]
+
+
+def test_a_key_that_is_ready_already_is_hurried(queue: WorkQueue[str]) -> None:
+    for key in "ab":
+        queue.add(key)
+    queue.add("b", urgent=True)
+
+    assert taken(queue) == ["b", "a"]
+
+
+def test_urgent_news_of_a_key_at_work_or_at_rest_is_urgent_afterwards(resting: WorkQueue[str], clock: Clock) -> None:
+    resting.add("at work")
+    assert resting.take() == "at work"
+    resting.add("at work", urgent=True)
+    resting.done("at work")
+    resting.add("at work", urgent=True)
+    clock.now += 1
+    resting.add("b")
+
+    assert taken(resting) == ["at work", "b"]
+
+
+def test_what_was_urgent_is_so_once(queue: WorkQueue[str]) -> None:
+    queue.add("a", urgent=True)
+    taken(queue)
+    for key in "ba":
+        queue.add(key)
+
+    assert taken(queue) == ["b", "a"]
+
+
+def test_however_many_are_urgent_another_one_has_its_turn(queue: WorkQueue[str]) -> None:
+    queue.add("other")
+    for number in range(2 * URGENT_IN_A_ROW):
+        queue.add(f"urgent {number}", urgent=True)
+
+    assert taken(queue).index("other") == URGENT_IN_A_ROW
+    assert queue.depth().ready == 0
+
+
+def test_the_oldest_of_both_lines_is_the_depths(queue: WorkQueue[str], clock: Clock) -> None:
+    queue.add("other")
+    clock.now += 2
+    queue.add("urgent", urgent=True)
+
+    assert (queue.depth().ready, queue.depth().oldest_seconds) == (2, 2.0)
 
 
 def test_who_rests_is_forgotten_once_that_is_over(resting: WorkQueue[str], clock: Clock) -> None:
@@ -233,22 +293,28 @@ def test_whoever_waits_is_woken_by_news_and_by_the_end(queue: WorkQueue[str]) ->
 
 
 _act = st.tuples(
-    st.sampled_from(("add", "later", "take", "done", "fail", "wait")), st.integers(0, 3), st.integers(0, 9)
+    st.sampled_from(("add", "hurry", "later", "take", "done", "fail", "wait")), st.integers(0, 3), st.integers(0, 9)
 )
 
 
 class Played:
     """A queue that is played with, who is at work, and what is owed a look."""
 
-    def __init__(self) -> None:
+    def __init__(self, rest_seconds: float) -> None:
         self.clock = Clock()
-        self.queue: WorkQueue[int] = WorkQueue(clock=self.clock, jitter=lambda: 0.5, backoff=Backoff(1.0, 8.0))
+        self.queue: WorkQueue[int] = WorkQueue(
+            clock=self.clock, jitter=lambda: 0.5, backoff=Backoff(1.0, 8.0), rest_seconds=rest_seconds
+        )
         self.owed: set[int] = set()
         self.working: set[int] = set()
 
     def add(self, key: int, _: int) -> None:
         self.owed.add(key)
         self.queue.add(key)
+
+    def hurry(self, key: int, _: int) -> None:
+        self.owed.add(key)
+        self.queue.add(key, urgent=True)
 
     def later(self, key: int, seconds: int) -> None:
         self.owed.add(key)
@@ -275,9 +341,9 @@ class Played:
         self.clock.now += seconds
 
 
-@given(st.lists(_act, max_size=80))
-def test_news_is_never_lost_and_no_key_is_at_work_twice(acts: list[tuple[str, int, int]]) -> None:
-    played = Played()
+@given(st.lists(_act, max_size=80), st.sampled_from((0.0, 0.2)))
+def test_news_is_never_lost_and_no_key_is_at_work_twice(acts: list[tuple[str, int, int]], rest_seconds: float) -> None:
+    played = Played(rest_seconds)
     for act, key, number in acts:
         getattr(played, act)(key, number)
     for key in list(played.working):
