@@ -66,7 +66,7 @@ endef
 soak: $(VENV)/.dev ## the controller spoilt at every call of every move (goes on where it was stopped; SOAK=--again), trainers killed 50 times
 	@$(TOOLS) controlplane
 	@$(BIN)/python -m tests.soak $(SOAK)
-	@nice -n 10 $(BIN)/python -m tests.resume --kills 50 --all --no-faults --side-by-side 1 --write $(if $(LARGE),--large)
+	@nice -n 10 $(BIN)/python -m tests.resume --kills 50 --all --no-faults --write $(if $(LARGE),--large)
 
 reliability: $(VENV)/.dev ## both suites RUNS times in a row (10), counted in docs/reliability.md
 	@$(TOOLS) engine controlplane

@@ -35,12 +35,10 @@ def main() -> int:
         signal.signal(number, _leave)
     examples = [each for each in EXAMPLES if each.name in asked.examples]
     found = _alone(examples[0], asked) if len(examples) == 1 else _each(examples, asked)
-    for name, why in found["not_run"].items():
-        say(f"NOT RUN: {name}: {why}")
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if asked.write and not found["wrong"]:
-        between(ROOT / "docs" / "reliability.md", page(found, asked.side_by_side), "resume")
+        between(ROOT / "docs" / "reliability.md", page(found, asked.side_by_side), _block(asked))
     return int(bool(found["wrong"]))
 
 
@@ -52,7 +50,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=5, help="in each run")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--large", action="store_true", help="also what is only run when it is asked for")
-    parser.add_argument("--all", action="store_true", help="also what takes long: every store, Ray's other limits")
+    parser.add_argument("--all", action="store_true", help="also Ray's other limits and the programs of pages")
     parser.add_argument("--no-faults", action="store_true", help="plant none")
     parser.add_argument("--side-by-side", type=int, default=SIDE_BY_SIDE, help="examples at once")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
@@ -66,6 +64,11 @@ def _asked() -> argparse.Namespace:
     return asked
 
 
+def _block(asked: argparse.Namespace) -> str:
+    """Of the page: the many kills of `make soak` plant no faults, and do not replace those that do."""
+    return "resume-soak" if asked.no_faults else "resume"
+
+
 def _alone(example: Example, asked: argparse.Namespace) -> Record:
     """One example, in this process."""
     with tempfile.TemporaryDirectory(prefix="resume-") as scratch, s3_server(Path(scratch, "moto.log")) as server:
@@ -73,8 +76,9 @@ def _alone(example: Example, asked: argparse.Namespace) -> Record:
         python = environment(example, large=asked.large)
         if isinstance(python, NotRun):
             proofs.not_run[example.name] = python.why
+            say(f"NOT RUN: {example.name}: {python.why}")
         else:
-            stores = asked.stores or (STORES if asked.all else example.stores)
+            stores = asked.stores or example.stores
             prove(proofs, example, python, Asked(asked.kills, asked.seed, stores, not asked.no_faults, asked.all))
         return record(proofs)
 

@@ -196,7 +196,7 @@ class Gang:
                 continue
             if kill.moment == "save" and not armed and _at(kill, attempt.lines):
                 armed = True
-                self.store.watch(kill.write, lambda: self._events.put(("write", None)))
+                self.store.watch(kill.write, lambda: self._events.put(("write", None)), kill.to)
             elif event == "write" or (kill.moment != "save" and _at(kill, attempt.lines)):
                 self._kill(attempt, kill, processes, deadlines)
 

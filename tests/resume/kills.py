@@ -26,6 +26,8 @@ class Kill:
     process: int = 0
     """Which one, counted modulo the processes that there are."""
     write: int = 1
+    to: str = ""
+    """Of the writes, those that count: a regular expression for paths below the URI. All of them where it is empty."""
 
     def __str__(self) -> str:
         when = {"resume": "at its start", "step": f"after step {self.step}"}

@@ -32,7 +32,7 @@ class Case:
 
     example: Example
     python: Path
-    store: str
+    store: StoreKind
     program: Path | None = None
     """The folder of a train.py with a fault in it."""
 
@@ -54,6 +54,12 @@ class Proofs:
             self.wrong.append(f"{name}: {each}")
             say(f"WRONG: {name}: {each}")
 
+    def holds(self, name: str, found: Sequence[str]) -> None:
+        """Say of what has no figures that nothing was wrong with it, or what was."""
+        self.is_wrong(name, found)
+        if not found:
+            say(f"{name}: ok")
+
     def played(self, case: Case, name: str, kills: Sequence[Kill] = ()) -> Played:
         """One run of a case."""
         scratch = self.scratch / name
@@ -64,7 +70,8 @@ class Proofs:
 
 def prove(proofs: Proofs, example: Example, python: Path, asked: Asked) -> None:
     """Everything that is asked for; what is found goes to `proofs`."""
-    references: dict[str, Played] = {}
+    example = example.long_enough_for(asked.kills)
+    references: dict[StoreKind, Played] = {}
     for kind in asked.stores:
         name, case = f"{example.name}-{kind}", Case(example, python, kind)
         reference = proofs.played(case, f"{name}-uninterrupted")
@@ -85,9 +92,7 @@ def prove(proofs: Proofs, example: Example, python: Path, asked: Asked) -> None:
     for words, find in also.items() if references else ():
         _also(proofs, Case(example, python, min(references)), words, find)
     for words, find in example.pages.items() if asked.everything else ():
-        wrong = find(python, proofs.scratch / words.replace(" ", "-"))
-        proofs.is_wrong(f"{example.name}: {words}", wrong)
-        say(f"{example.name}: {words}: {wrong[0] if wrong else 'ok'}")
+        proofs.holds(f"{example.name}: {words}", find(python, proofs.scratch / words.replace(" ", "-")))
     for fault in example.faults if asked.faults else ():
         if fault.changes and fault.store in references:
             _plant(proofs, Case(example, python, fault.store), fault, references[fault.store])
@@ -100,9 +105,7 @@ def _also(proofs: Proofs, case: Case, words: str, find: Callable[[Play], Sequenc
         told = {**case.example.variables, **variables}
         return proofs.played(replace(case, example=replace(case.example, variables=told)), name, kills)
 
-    found = find(play)
-    proofs.wrong += [f"{case.example.name}: {words}: {each}" for each in found]
-    say(f"{case.example.name}: {words}: {found[0] if found else 'ok'}")
+    proofs.holds(f"{case.example.name}: {words}", find(play))
 
 
 def _plant(proofs: Proofs, case: Case, fault: Fault, reference: Played) -> None:

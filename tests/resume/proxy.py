@@ -5,6 +5,7 @@ that is only stopped goes on. What the role of a workspace may not do is refused
 """
 
 import http.client
+import re
 import select
 import socket
 import threading
@@ -28,15 +29,15 @@ class Proxy:
         self.writes, self.written, self._role = 0, 0, role
         self._upstream = urlsplit(server).netloc
         self._prefix, self._lock, self._released = prefix, threading.Lock(), threading.Event()
-        self._left, self._call = 0, _nothing
+        self._left, self._call, self._to = 0, _nothing, ""
         self._server = _Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
-    def watch(self, write: int, seen: Callable[[], None]) -> None:
-        """Stop the `write`th write from now on half-way, and call `seen`."""
+    def watch(self, write: int, seen: Callable[[], None], to: str = "") -> None:
+        """Stop half-way the `write`th write from now on whose path matches `to`, and call `seen`."""
         with self._lock:
-            self._left, self._call = write, seen
+            self._left, self._call, self._to = write, seen, to
             self._released.clear()
 
     def release(self) -> None:
@@ -57,6 +58,8 @@ class Proxy:
             return False
         with self._lock:
             self.writes += 1
+            if not re.search(self._to, path.removeprefix(self._prefix)):
+                return False
             self._left -= 1
             return self._left == 0
 

@@ -63,7 +63,7 @@ class Node:
 
     def processes(self) -> list[int]:
         """Every live process of the node."""
-        return sorted({*(pid for pid, mark in marked() if mark == self.mark), *session(self.process.pid)})
+        return sorted({*(pid for pid, mark in marked() if mark == self.mark), *of_sessions(self.process.pid)})
 
     def kill(self) -> None:
         """The machine is gone: no process of it gets to do anything more."""
@@ -177,9 +177,8 @@ class Cluster:
         return sorted(knowing | self._processes())
 
     def _processes(self) -> set[int]:
-        nodes = [*self.nodes, *([self.head] if self.head else [])]
-        own = {pid for pid, mark in marked() if mark.startswith(f"{self.name}/")}
-        return own.union(*(session(node.process.pid) for node in nodes))
+        leaders = [node.process.pid for node in (*self.nodes, self.head) if node is not None]
+        return {*(pid for pid, mark in marked() if mark.startswith(f"{self.name}/")), *of_sessions(*leaders)}
 
     def _environ(self, node: str) -> dict[str, str]:
         return {
@@ -247,12 +246,12 @@ def marked() -> Iterator[tuple[int, str]]:
                 yield pid, variable.decode().partition("=")[2]
 
 
-def session(leader: int) -> Iterator[int]:
-    """Every live process of a session, its leader too."""
+def of_sessions(*leaders: int) -> Iterator[int]:
+    """Every live process of these sessions, their leaders too."""
     for pid, stat in _everywhere("stat"):
         # proc_pid_stat(5): the name, in parentheses, may hold anything; then state, parent, group and session
         state, _, _, number = stat.rpartition(b")")[2].split()[:4]
-        if int(number) == leader and state != b"Z":
+        if int(number) in leaders and state != b"Z":
             yield pid
 
 

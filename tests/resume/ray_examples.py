@@ -121,9 +121,11 @@ NEWEST: Final = """checkpoint = ray.train.get_checkpoint()
 
 
 RAYS_OWN: Final = ("a marker written first", "a resume that takes the newest directory")
-IN_A_SAVE: Final = Kill(step=21, moment="save", write=2, process=2)
-"""A save is two requests, the state and then Ray's list; with the head everything stops at once. Ray's log brings the
-words of a worker a second late, so that what is to happen at step 40 is asked for well before."""
+IN_THE_STATE, IN_THE_LIST = (
+    Kill(step=21, moment="save", process=2, to=path) for path in (r"/state\.npz", r"/checkpoint_manager_snapshot\.json")
+)
+"""A save is two writes; with the head everything stops at once. They are told apart by their paths, since Ray lists a
+checkpoint when it next looks at its workers, which may be steps later, and its log brings their words a second late."""
 
 RAY_TRAIN: Final = Example(
     name="ray-train-rayjob",
@@ -133,12 +135,12 @@ RAY_TRAIN: Final = Example(
         Fault(
             RAYS_OWN[0],
             ((REPORT, SAVED_LATE), ("\n\ndef remove_unlisted(", BEFORE_IT_IS_THERE)),
-            [IN_A_SAVE],
+            [IN_THE_STATE],
         ),
         Fault(
             RAYS_OWN[1],
             (("checkpoint = ray.train.get_checkpoint()\n", NEWEST),),
-            [IN_A_SAVE],
+            [IN_THE_LIST],
         ),
         Fault(
             "an exit with 0 after SIGTERM",

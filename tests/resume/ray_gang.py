@@ -116,7 +116,7 @@ class RayGang(Gang):
                     continue
                 if kill.moment == "save":
                     armed = kill
-                    self.store.watch(kill.write, lambda: self._kill_in(going, attempts, left))
+                    self.store.watch(kill.write, lambda: self._kill_in(going, attempts, left), kill.to)
                 else:
                     self._kill_in(going, attempts, left)
             with going.lock:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.resume.proofs import say
 from tests.resume.report import Record
 
 LOOK_SECONDS: Final = 0.2
@@ -45,4 +46,6 @@ def side_by_side(sides: Sequence[Side], at_once: int) -> Sequence[Record]:
 def _found(side: Side, status: int) -> Record:
     if side.found.exists():
         return json.loads(side.found.read_text(encoding="utf-8"))
-    return {"proven": [], "caught": [], "not_run": {}, "wrong": [f"{side.name}: the proof itself ended with {status}"]}
+    wrong = f"{side.name}: the proof itself ended with {status}"
+    say(f"WRONG: {wrong}")
+    return {"proven": [], "caught": [], "not_run": {}, "wrong": [wrong]}

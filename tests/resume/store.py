@@ -1,6 +1,7 @@
 """Where the programs save: a folder, or an S3 server behind a proxy. Both say when a write begins, and count bytes."""
 
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -62,8 +63,14 @@ class Store(ABC):
         """One of them."""
 
     @abstractmethod
-    def watch(self, write: int, seen: Callable[[], None]) -> None:
-        """Call `seen` in the middle of the `write`th write that begins from now on, once."""
+    def watch(self, write: int, seen: Callable[[], None], to: str = "") -> None:
+        """Call `seen` in the middle of the `write`th write that begins from now on, once.
+
+        Args:
+            write: Counted among those whose path below the URI the regular expression `to` is found in.
+            seen: What to call.
+            to: Empty for all.
+        """
 
     @abstractmethod
     def release(self) -> None:
@@ -81,15 +88,20 @@ class Store(ABC):
 
 
 class Folder(Store):
-    """file://. A write is a new file, seen by looking often: the writer is a little ahead of the kill."""
+    """file://. A write is a new file, seen by looking often: the writer is a little ahead of the kill.
+
+    A file is known by its inode, because a rename writes nothing, and is kept open as long as it is there: the inode of
+    one that is deleted may otherwise be the next one's before anybody has looked, and that one would not be counted.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"file://{path}", {})
         self.path = path
         path.mkdir(parents=True)
-        self._now: dict[int, int] = {}
+        self._sizes: dict[int, int] = {}
+        self._kept: dict[int, int] = {}
         self._writes, self._written = 0, 0
-        self._left, self._call, self._lock = 0, _nothing, threading.Lock()
+        self._left, self._call, self._to, self._lock = 0, _nothing, "", threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -100,9 +112,9 @@ class Folder(Store):
     def read(self, path: str) -> bytes:
         return (self.path / path).read_bytes()
 
-    def watch(self, write: int, seen: Callable[[], None]) -> None:
+    def watch(self, write: int, seen: Callable[[], None], to: str = "") -> None:
         with self._lock:
-            self._left, self._call = write, seen
+            self._left, self._call, self._to = write, seen, to
 
     def release(self) -> None:
         with self._lock:
@@ -123,16 +135,31 @@ class Folder(Store):
 
     def _look(self) -> None:
         while not self._ended.wait(1 / LOOKS_A_SECOND):
-            now = {inode: size for _, inode, size in _files(self.path)}  # by inode, because a rename writes nothing
-            for inode, size in now.items():
-                if inode not in self._now:
-                    self._begun()
-                self._written += max(0, size - self._now.get(inode, 0))
-            self._now = now
+            self.look()
+        self._give_back(self._kept)
 
-    def _begun(self) -> None:
+    def look(self) -> None:
+        """Count what is new."""
+        sizes: dict[int, int] = {}
+        for path, inode, size in _files(self.path):
+            if inode not in self._sizes and inode not in sizes:
+                self._begun(f"{path.relative_to(self.path)}")
+            if inode not in self._kept and (opened := _opened(path, inode)) is not None:
+                self._kept[inode] = opened
+            sizes[inode] = size
+        self._written += sum(max(0, size - self._sizes.get(inode, 0)) for inode, size in sizes.items())
+        self._sizes = sizes
+        self._give_back(self._kept.keys() - sizes.keys())
+
+    def _give_back(self, inodes: Iterable[int]) -> None:
+        for inode in tuple(inodes):
+            os.close(self._kept.pop(inode))
+
+    def _begun(self, path: str) -> None:
         with self._lock:
             self._writes += 1
+            if not re.search(self._to, path):
+                return
             self._left -= 1
             call = self._call if self._left == 0 else _nothing
         call()
@@ -166,8 +193,8 @@ class Bucket(Store):
     def read(self, path: str) -> bytes:
         return self._client.get_object(Bucket=BUCKET, Key=self._prefix + path)["Body"].read()
 
-    def watch(self, write: int, seen: Callable[[], None]) -> None:
-        self._proxy.watch(write, seen)
+    def watch(self, write: int, seen: Callable[[], None], to: str = "") -> None:
+        self._proxy.watch(write, seen, to)
 
     def release(self) -> None:
         self._proxy.release()
@@ -266,6 +293,18 @@ def _files(folder: Path) -> Iterator[tuple[Path, int, int]]:
             with suppress(OSError):
                 found = os.lstat(path := Path(parent, name))
                 yield path, found.st_ino, found.st_size
+
+
+def _opened(path: Path, inode: int) -> int | None:
+    """A descriptor of that very file; None where the path is another's or nobody's by now."""
+    try:
+        opened = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    if os.fstat(opened).st_ino == inode:
+        return opened
+    os.close(opened)
+    return None
 
 
 def _nothing() -> None:

@@ -1,7 +1,6 @@
 """The program of docs/how-to/tune.md, as it stands there, killed with its whole cluster and started in the next one."""
 
 import re
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -37,12 +36,15 @@ def tune(python: Path, scratch: Path) -> Sequence[str]:
             return [f"{error}; the driver said {first.read_text('utf-8', 'replace')[-500:]}"]
         cluster.end()
     with Cluster(python.parent, told) as cluster:
-        status = cluster.start_driver([str(program)], second).wait(SECONDS)
-    return _wrong(status, second.read_text(encoding="utf-8", errors="replace"), page)
+        driver = cluster.start_driver([str(program)], second)
+        try:
+            wait(lambda: driver.poll() is not None, "the search to come to its end", SECONDS)
+        except NotSeen as error:
+            return [f"{error}; the driver said {second.read_text('utf-8', 'replace')[-500:]}"]
+    return _wrong(driver.returncode, second.read_text(encoding="utf-8", errors="replace"), page)
 
 
 def _has_saved(store: Path) -> bool:
-    time.sleep(0.2)
     saved = sum(1 for _ in store.glob("search/*/checkpoint_*/state.json"))
     return saved >= SAVED and any(store.glob("search/experiment_state-*.json"))
 

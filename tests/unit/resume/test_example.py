@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tests.resume.example import by_marker
+from tests.resume.examples import EXAMPLES
 
 
 class Objects:
@@ -34,3 +35,10 @@ def test_a_folder_that_is_to_be_renamed_is_no_checkpoint_whatever_it_holds() -> 
     found = find(Objects({"20/done": 1, "40.tmp-7/done": 1}))
 
     assert [(each.folder, each.step, each.complete) for each in found] == [("20", 20, True), ("40.tmp-7", 40, False)]
+
+
+def test_a_run_that_is_killed_often_is_as_much_longer() -> None:
+    jax = EXAMPLES[0]
+
+    assert jax.long_enough_for(5) == jax
+    assert jax.long_enough_for(50).steps == 51 * jax.save_steps

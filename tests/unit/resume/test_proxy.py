@@ -86,6 +86,21 @@ def test_a_write_that_was_stopped_goes_on_once_it_is_released(proxy: Proxy, upst
     assert (answers, upstream.got) == ([b"ok"], [BODY, BODY])
 
 
+def test_only_writes_to_paths_that_are_watched_count_for_the_one_that_is_stopped(proxy: Proxy) -> None:
+    stopped = threading.Event()
+    proxy.watch(1, stopped.set, to=r"^list\.json$")
+    put(proxy, "/bucket/team/run/state")
+    assert not stopped.is_set()
+
+    last = threading.Thread(target=put, args=(proxy, "/bucket/team/run/list.json"))
+    last.start()
+
+    assert stopped.wait(10)
+    proxy.release()
+    last.join(10)
+    assert proxy.writes == 2
+
+
 @pytest.mark.parametrize("sent", [len(BODY) // 2, len(BODY)], ids=["half of it", "all of a small one"])
 def test_of_a_write_whose_client_is_killed_nothing_is_given_on(proxy: Proxy, upstream: Upstream, sent: int) -> None:
     stopped = threading.Event()

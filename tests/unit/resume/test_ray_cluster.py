@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.resume.ray_cluster import session
+from spotproof.kube.waiting import wait
+from tests.resume.ray_cluster import of_sessions
 
 TWO = """
 import subprocess, sys
@@ -31,7 +32,7 @@ def leader() -> Iterator["subprocess.Popen[str]"]:
 
 
 def test_a_child_without_the_marks_variable_is_of_the_session(leader: "subprocess.Popen[str]") -> None:
-    found = set(session(leader.pid))
+    found = set(of_sessions(leader.pid))
 
     assert leader.pid in found
     assert len(found) == 2
@@ -42,7 +43,6 @@ def test_one_that_has_ended_is_not_waited_for(leader: "subprocess.Popen[str]") -
     assert leader.stdout is not None
     leader.stdout.read()
 
-    while leader.pid in session(leader.pid):
-        pass
+    wait(lambda: leader.pid not in of_sessions(leader.pid), "a process that ended to count no more", 10)
 
     assert os.getsid(leader.pid) == leader.pid
