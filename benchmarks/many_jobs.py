@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from spotproof.rehearsal.history import node_of, works
+from spotproof.rehearsal.history import JOBSET_NAME, node_of, works
 from tests.e2e.controller.gangs import Gang, jobset
 from tests.e2e.controller.policies import on_demand, spot
 from tests.e2e.controller.process import Controller
@@ -20,34 +20,33 @@ A_SECOND: Final = 2
 PODS: Final = 2
 """Of a gang, on a node of its own."""
 SECONDS: Final = 900.0
-NAME: Final = "jobset.sigs.k8s.io/jobset-name"
 
 
 @dataclass
 class Seen:
     """When each gang was whole, from the watch of pods alone."""
 
-    pods: dict[str, tuple[str, bool, str]] = field(default_factory=dict[str, tuple[str, bool, str]])
-    """By uid: the gang, whether it is ready, its node."""
+    pods: dict[str, dict[str, tuple[bool, str]]] = field(default_factory=dict[str, dict[str, tuple[bool, str]]])
+    """By gang and uid: whether it is ready, and its node."""
     whole_since: dict[str, float] = field(default_factory=dict[str, float])
 
     def take(self, change: str, pod: Mapping[str, Any], at: float) -> None:
         """One more version of a pod."""
         meta = pod["metadata"]
-        gang = meta["labels"][NAME]
+        gang = meta["labels"][JOBSET_NAME]
+        pods = self.pods.setdefault(gang, {})
         if change == "DELETED":
-            self.pods.pop(meta["uid"], None)
+            pods.pop(meta["uid"], None)
         else:
-            self.pods[meta["uid"]] = (gang, works(pod), node_of(pod))
-        of = [ready for name, ready, _ in list(self.pods.values()) if name == gang]
-        if len(of) == PODS and all(of):
+            pods[meta["uid"]] = (works(pod), node_of(pod))
+        if len(pods) == PODS and all(ready for ready, _ in pods.values()):
             self.whole_since.setdefault(gang, at)
         else:
             self.whole_since.pop(gang, None)
 
     def nodes(self, gang: str) -> set[str]:
         """Where its pods are."""
-        return {node for name, _, node in list(self.pods.values()) if name == gang}
+        return {node for _, node in self.pods[gang].values()}
 
 
 def many_jobs(theatre: Theatre, jobs: int) -> tuple[str, str, str, str]:

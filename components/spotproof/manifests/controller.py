@@ -75,7 +75,7 @@ def probe_priority() -> Manifest:
     }
 
 
-def deployment(image: str, placing: Mapping[str, Any], probe_image: str = PROBE_IMAGE) -> Manifest:
+def deployment(image: str, placing: Mapping[str, Any], probe_image: str) -> Manifest:
     """Two replicas, one of which leads; arguments as `controller`."""
     return {
         "apiVersion": "apps/v1",
