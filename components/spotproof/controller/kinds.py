@@ -7,6 +7,7 @@ Selectors are the API server's work: a pod that belongs to no JobSet and no Ray 
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from spotproof.controller import shapes
 from spotproof.vocabulary import (
     API_VERSION,
     FALLBACK_POLICY_LABEL,
@@ -61,13 +62,14 @@ class Watched(NamedTuple):
     """One list-and-watch: a kind, which of its objects, and what is kept of one.
 
     `optional` kinds are those of an operator that a cluster may lack: their absence is no error, and they are looked
-    for again.
+    for again. `shape` is what the projection reads, so that a watch need not decode more; None where that is all.
     """
 
     kind: Kind
     project: Projection
     labels: str = ""
     optional: bool = False
+    shape: type | None = None
 
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -81,6 +83,7 @@ METADATA: Final = (
     "generation",
     "creationTimestamp",
     "deletionTimestamp",
+    "deletionGracePeriodSeconds",
 )
 
 
@@ -151,12 +154,13 @@ def project_node(node: Mapping[str, Any]) -> Object:
 
 
 def project_node_claim(claim: Mapping[str, Any]) -> Object:
-    """Which node it became, and why it goes if Karpenter itself chose that."""
+    """Which node it became, why it did not, and why it goes if Karpenter itself chose that."""
     status = claim.get("status", {})
-    types = ("Launched", "Registered", "Initialized", "DisruptionReason", "Ready")
+    types = ("Registered", "Initialized", "DisruptionReason", "Ready")
+    conditions = [*_conditions(status, ("Launched",), (*KNOWN, "message")), *_conditions(status, types, KNOWN)]
     return {
         "metadata": _metadata(claim, NODE_LABELS),
-        "status": {**_picked(status, "nodeName"), "conditions": _conditions(status, types, KNOWN)},
+        "status": {**_picked(status, "nodeName"), "conditions": conditions},
     }
 
 
@@ -196,15 +200,15 @@ def project_namespace(namespace: Mapping[str, Any]) -> Object:
 WATCHED: Final[tuple[Watched, ...]] = (
     Watched(POLICY, project_whole),
     Watched(RUN, project_whole),
-    Watched(NAMESPACE, project_namespace),
+    Watched(NAMESPACE, project_namespace, shape=shapes.OnlyMetadata),
     Watched(JOBSET, project_whole, FALLBACK_POLICY_LABEL, optional=True),
     Watched(RAYJOB, project_whole, FALLBACK_POLICY_LABEL, optional=True),
-    Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True),
-    Watched(JOB, project_job, JOBSET_NAME),
-    Watched(NODE_CLAIM, project_node_claim, optional=True),
-    Watched(NODE, project_node),
-    Watched(POD, project_pod, JOBSET_NAME),
-    Watched(POD, project_pod, RAY_CLUSTER_NAME),
-    Watched(POD, project_pod, PROBE_LABEL),
+    Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.OnlyMetadata),
+    Watched(JOB, project_job, JOBSET_NAME, shape=shapes.Job),
+    Watched(NODE_CLAIM, project_node_claim, optional=True, shape=shapes.NodeClaim),
+    Watched(NODE, project_node, shape=shapes.Node),
+    Watched(POD, project_pod, JOBSET_NAME, shape=shapes.Pod),
+    Watched(POD, project_pod, RAY_CLUSTER_NAME, shape=shapes.Pod),
+    Watched(POD, project_pod, PROBE_LABEL, shape=shapes.Pod),
 )
 """In this order they are listed at the start: what a pod is looked at with is there before it."""

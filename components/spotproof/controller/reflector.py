@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import structlog
 
 from spotproof.controller.cache import Cache, Key
+from spotproof.controller.decoding import Decode, decoder
 from spotproof.controller.kinds import POD, Object, Watched
 from spotproof.controller.metrics import Observer, WatchEnd
 from spotproof.controller.pods import is_to_stay
@@ -63,6 +64,7 @@ class Source(Protocol):
         labels: str = "",
         end_seconds: int = 300,
         silence_seconds: float = 90.0,
+        decode: Decode = ...,
     ) -> Stream:
         """What happens after a resource version."""
         ...
@@ -119,6 +121,7 @@ class Reflector:
         self._backoff = Backoff(0.5, 30.0)
         self._failures = 0
         self._shared = Shared()
+        self._decode = decoder(watched.shape)
         self._since = ""
         self._newest = 0
         self._stream: Stream | None = None
@@ -202,6 +205,7 @@ class Reflector:
             labels=self.watched.labels,
             end_seconds=end,
             silence_seconds=SILENCE_SECONDS,
+            decode=self._decode,
         )
         self._stream = stream
         if self._stopped.is_set():  # meanwhile, and before the stream was there to be closed

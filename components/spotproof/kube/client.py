@@ -164,6 +164,7 @@ class Kube:
         labels: str = "",
         end_seconds: int = 300,
         silence_seconds: float = 90.0,
+        decode: Callable[[bytes], Object] = json.loads,
     ) -> Stream:
         """What happens to objects of a kind in all namespaces after a resource version, with bookmarks.
 
@@ -174,6 +175,7 @@ class Kube:
             labels: Selector of the objects.
             end_seconds: The server ends it after so long.
             silence_seconds: Without a byte for so long it is taken for dead.
+            decode: Makes an event of a line of JSON; a ValueError says that it is none.
 
         Raises:
             Refused: also where the version is too old (410).
@@ -186,7 +188,7 @@ class Kube:
             *([("labelSelector", labels)] if labels else []),
         ]
         path = self._path(api_version, kind, None, None)
-        return Stream(self._request("get", path, query=query, answer_seconds=silence_seconds))
+        return Stream(self._request("get", path, query=query, answer_seconds=silence_seconds), decode)
 
     def resource_version(self) -> str:
         """The state of everything now: a watch since then misses nothing and repeats nothing."""

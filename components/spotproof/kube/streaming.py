@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from urllib3.exceptions import HTTPError, ReadTimeoutError
@@ -24,10 +24,16 @@ class Page(NamedTuple):
 
 
 class Stream:
-    """The events of one watch, `{"type": ..., "object": ...}`, until the server ends it or somebody closes it."""
+    """The events of one watch, `{"type": ..., "object": ...}`, until the server ends it or somebody closes it.
 
-    def __init__(self, answer: Any) -> None:
+    Args:
+        answer: The server's, whose body is read as it comes.
+        decode: Makes an event of a line; a ValueError says that it is none.
+    """
+
+    def __init__(self, answer: Any, decode: Callable[[bytes], dict[str, Any]] = json.loads) -> None:
         self._answer = answer
+        self._decode = decode
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Every event as it comes, bookmarks and errors of the server included.
@@ -38,7 +44,7 @@ class Stream:
         """
         try:
             for line in lines(self._answer):
-                yield json.loads(line)
+                yield self._decode(line)
         except ReadTimeoutError as error:
             raise Silent("the watch fell silent") from error
         except (HTTPError, OSError) as error:

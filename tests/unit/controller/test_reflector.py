@@ -1,7 +1,7 @@
 """The reflector against a server that answers as the test says, in time that the test sets."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pytest
@@ -98,6 +98,7 @@ class Server:
         labels: str = "",
         end_seconds: int = 300,
         silence_seconds: float = 90.0,
+        decode: Callable[[bytes], Object] = json.loads,
     ) -> Stream:
         assert (api_version, kind, labels) in {(*each.kind, each.labels) for each in (OF_JOBSETS, OF_PODS)}
         assert end_seconds >= END_SECONDS > silence_seconds
@@ -105,7 +106,7 @@ class Server:
         said = self._next()
         assert isinstance(said, Answer)
         self.now += self.seconds_a_watch
-        return Stream(said)
+        return Stream(said, decode)
 
     def _next(self) -> Page | Answer:
         said = self.said.pop(0)
