@@ -8,8 +8,8 @@ TrainingRun remembers.
 from collections import OrderedDict
 from typing import Final
 
+from spotproof.controller.claims import came_to_nothing, pool_of
 from spotproof.controller.kinds import Object
-from spotproof.vocabulary import POOL_LABEL
 
 MOST_NODES: Final = 5_000
 MOST_PODS: Final = 512
@@ -40,10 +40,8 @@ class Departed:
 
     def claim(self, claim: Object) -> None:
         """A NodeClaim is gone; one that was never launched says that its pool had no room."""
-        conditions = claim.get("status", {}).get("conditions", [])
-        launched = any(each["type"] == "Launched" and each.get("status") == "True" for each in conditions)
-        pool = claim["metadata"].get("labels", {}).get(POOL_LABEL)
-        if pool and not launched:
+        pool = pool_of(claim)
+        if pool and came_to_nothing(claim):
             self._refused[pool] = claim
         if node := claim.get("status", {}).get("nodeName"):
             self._claims[node] = claim

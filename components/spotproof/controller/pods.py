@@ -11,7 +11,10 @@ UNSCHEDULABLE: Final = "Unschedulable"
 
 def condition(thing: Object, kind: str) -> Mapping[str, str]:
     """A condition of an object's status, or nothing."""
-    return next((each for each in thing.get("status", {}).get("conditions", []) if each["type"] == kind), {})
+    for each in thing.get("status", {}).get("conditions", ()):
+        if each["type"] == kind:
+            return each
+    return {}
 
 
 def is_true(thing: Object, kind: str) -> bool:

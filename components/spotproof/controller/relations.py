@@ -5,9 +5,10 @@ not matter: a pod that comes before the Ray cluster it names is found as soon as
 """
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from spotproof.controller.claims import is_coming, pool_of
 from spotproof.controller.kinds import (
     JOB,
     JOBSET,
@@ -20,7 +21,7 @@ from spotproof.controller.kinds import (
     Kind,
     Object,
 )
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
 
 
 class Key(NamedTuple):
@@ -49,6 +50,8 @@ class Relation(enum.Enum):
     CHILD_JOB = enum.auto()
     CLAIM_OF_NODE = enum.auto()
     CLAIM_OF_POOL = enum.auto()
+    CLAIM_COMING_TO_POOL = enum.auto()
+    """Of those, one that is no node yet: there are few, however large the cluster is."""
     RUN_WAITING_FOR_POOL = enum.auto()
     JOB_UNDER_POLICY = enum.auto()
     JOB_IN_NAMESPACE = enum.auto()
@@ -112,8 +115,10 @@ def _of_child_job(job: Object) -> Iterator[Link]:
 def _of_claim(claim: Object) -> Iterator[Link]:
     if node := claim.get("status", {}).get("nodeName"):
         yield Relation.CLAIM_OF_NODE, (node,)
-    if pool := labels(claim).get(POOL_LABEL):
+    if pool := pool_of(claim):
         yield Relation.CLAIM_OF_POOL, (pool,)
+        if is_coming(claim):
+            yield Relation.CLAIM_COMING_TO_POOL, (pool,)
 
 
 def _of_run(run: Object) -> Iterator[Link]:
@@ -144,14 +149,14 @@ class Index:
     def __init__(self) -> None:
         self._linked: dict[Link, dict[Place, Object]] = {}
 
-    def link(self, kind: Kind, where: Place, thing: Object) -> None:
-        """Take an object in."""
-        for link in links(kind, thing):
+    def link(self, said: Iterable[Link], where: Place, thing: Object) -> None:
+        """Take an object in, by what it says of others."""
+        for link in said:
             self._linked.setdefault(link, {})[where] = thing
 
-    def unlink(self, kind: Kind, where: Place, thing: Object) -> None:
-        """Take it out again, as it was when it was taken in."""
-        for link in links(kind, thing):
+    def unlink(self, said: Iterable[Link], where: Place) -> None:
+        """Take it out again, by what it said when it was taken in."""
+        for link in said:
             self._linked[link].pop(where, None)
             if not self._linked[link]:
                 del self._linked[link]

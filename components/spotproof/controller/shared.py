@@ -31,31 +31,32 @@ class Shared:
         if len(self._parts) > MOST:
             self._parts.clear()
         before = known or {}
-        return {
-            key: self._apart(each, before.get(key, {})) if key == "metadata" else self._part(each, before.get(key))
-            for key, each in thing.items()
-        }
+        apart = {"metadata": self._made(thing["metadata"], before.get("metadata", {}))} if "metadata" in thing else {}
+        return {**apart, **self._made({key: each for key, each in thing.items() if key != "metadata"}, before)}
 
-    def _apart(self, meta: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._part(each, known.get(key)) for key, each in meta.items()}
+    def _made(self, value: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+        """Nobody else's. A field has one type, so that 1 and true, which are equal, never follow each other."""
+        return {key: was if (was := known.get(key)) == each else self._part(each, was) for key, each in value.items()}
 
     def _part(self, value: Any, known: Any) -> Any:
-        """The part. A field of the API has one type, so that 1 and true, which are equal, never follow each other."""
+        """What is not as it was."""
         if isinstance(value, str):
             return self._parts.setdefault(value, value)
         if isinstance(value, dict):
-            return known if value == known else self._dict(value, known if isinstance(known, dict) else {})
+            return self._dict(value, known if isinstance(known, dict) else {})
         if isinstance(value, list):
-            return known if value == known else self._list(value, known if isinstance(known, list) else [])
+            return self._list(value, known if isinstance(known, list) else [])
         return value
 
     def _dict(self, value: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-        made = {self._parts.setdefault(key, key): self._part(each, known.get(key)) for key, each in value.items()}
+        made = {self._parts.setdefault(key, key): each for key, each in self._made(value, known).items()}
         return self._parts.setdefault((dict, *made, *_marks(made.values())), made)
 
     def _list(self, value: Sequence[Any], known: Sequence[Any]) -> Any:
         was = [*known[: len(value)], *([None] * (len(value) - len(known)))]
-        parts = [self._part(each, before) for each, before in zip(value, was, strict=True)]
+        parts = [
+            before if before == each else self._part(each, before) for each, before in zip(value, was, strict=True)
+        ]
         return self._parts.setdefault((list, *_marks(parts)), parts)
 
 

@@ -219,7 +219,7 @@ def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
     refused = here.cache.departed.refused_at(tier.pool)
     if refused and parse_instant(refused) >= status.waiting_since:
         return None
-    if any(not is_true(each, "Initialized") and not is_leaving(each) for each in here.cache.claims(tier.pool)):
+    if here.cache.coming(tier.pool):
         patience = LAUNCH
     else:
         patience = NO_CLAIM_SECONDS if here.cache.serves(NODE_CLAIM) else parking.ANSWER
@@ -263,7 +263,7 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
         return None
     refused = here.cache.departed.refused(status.tier)
     fresh = [each for each in refused if parse_instant(each["metadata"]["creationTimestamp"]) >= since]
-    claims = (*here.cache.claims(status.tier), *fresh)
+    claims = (*here.cache.coming(status.tier), *fresh)
     return said_first((*of_claims(claims), *of_pods(here.gang.waiting)), status.tier)
 
 

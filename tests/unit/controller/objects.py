@@ -12,6 +12,7 @@ from spotproof.controller.kinds import (
     RAY_CLUSTER,
     RAY_CLUSTER_NAME,
     RAYJOB,
+    RUN,
     Kind,
     Object,
 )
@@ -64,9 +65,15 @@ def cluster(name: str = "c", at: int = 1, owner: str = "a", namespace: str = "te
     return thing_of(RAY_CLUSTER, namespace, name, at, ownerReferences=owners)
 
 
-def claim(name: str = "k", at: int = 1, node: str = "", pool: str = "spot") -> Object:
-    status = {"conditions": [], **({"nodeName": node} if node else {})}
+def claim(name: str = "k", at: int = 1, node: str = "", pool: str = "spot", **conditions: str) -> Object:
+    told = [{"type": each, "status": status, "reason": "Because"} for each, status in conditions.items()]
+    status = {"conditions": told, **({"nodeName": node} if node else {})}
     return thing_of(NODE_CLAIM, "", name, at, labels={POOL_LABEL: pool}) | {"status": status}
+
+
+def waiting_run(at: int = 1, pool: str = "spot") -> Object:
+    status = {"tier": pool, "waitingSince": "2026-11-01T00:00:00Z"}
+    return thing_of(RUN, "team", "a", at) | {"spec": {"job": {"kind": "JobSet", "name": "a"}}, "status": status}
 
 
 A = Key("JobSet", "team", "a")

@@ -1,5 +1,7 @@
 """The cache: what it finds and whom it wakes is what a look at all objects would give."""
 
+import pytest
+
 from spotproof.controller.cache import Cache, Key, labels, version
 from spotproof.controller.kinds import (
     JOBSET,
@@ -11,6 +13,7 @@ from spotproof.controller.kinds import (
     RAY_CLUSTER,
     RAYJOB,
     RUN,
+    Object,
 )
 from spotproof.vocabulary import (
     FALLBACK_POLICY_LABEL,
@@ -29,6 +32,7 @@ from tests.unit.controller.objects import (
     probe,
     rayjob,
     thing_of,
+    waiting_run,
 )
 
 
@@ -106,6 +110,66 @@ def test_a_node_claim_concerns_those_who_ask_its_pool_before_it_has_a_node() -> 
     cache.put(POD, probe(pool="spot"))
     assert cache.put(NODE_CLAIM, claim(pool="spot")) == {A}
     assert cache.put(NODE_CLAIM, claim("other", pool="od")) == set()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wakes"),
+    [
+        ([], claim("k", 2), True),
+        ([claim("j")], claim("k", 2), False),
+        ([claim("k")], claim("k", 2, Launched="True"), False),
+        ([claim("k", Launched="True")], claim("k", 2, node="n", Launched="True", Initialized="True"), True),
+        ([claim("k"), claim("j")], claim("k", 2, node="n", Launched="True", Initialized="True"), False),
+        ([claim("k"), claim("j")], claim("k", 2, Launched="False"), True),
+        ([claim("k"), claim("j")], claim("k", 2, Launched="Unknown"), True),
+        ([], claim("k", 2, pool="another"), False),
+    ],
+    ids=(
+        "the first that is coming",
+        "another one",
+        "one that is launched",
+        "the last has come",
+        "one of two has come",
+        "one that is refused",
+        "one that fails for now",
+        "another pool's",
+    ),
+)
+def test_who_waits_for_a_pool_is_woken_by_what_a_claim_changes_for_him(
+    before: list[Object], after: Object, *, wakes: bool
+) -> None:
+    cache = Cache()
+    cache.put(RUN, waiting_run(pool="spot"))
+    for each in before:
+        cache.put(NODE_CLAIM, each)
+
+    assert cache.put(NODE_CLAIM, after) == ({A} if wakes else set())
+
+
+@pytest.mark.parametrize(
+    ("last", "wakes"),
+    [(claim("k", 2), True), (claim("k", 2, node="n", Launched="True", Initialized="True"), False)],
+    ids=("it came to nothing", "its node goes"),
+)
+def test_who_waits_for_a_pool_is_woken_by_a_claim_that_goes_only_if_it_came_to_nothing(
+    last: Object, *, wakes: bool
+) -> None:
+    cache = Cache()
+    for each in (claim("j"), {**last, "metadata": {**last["metadata"], "resourceVersion": "1"}}):
+        cache.put(NODE_CLAIM, each)
+    cache.put(RUN, waiting_run(pool="spot"))
+
+    assert cache.drop(NODE_CLAIM, last) == ({A} if wakes else set())
+
+
+def test_a_claim_that_its_karpenter_has_not_looked_at_yet_is_not_refused() -> None:
+    fresh = claim("k", 2)
+    fresh["status"]["conditions"] = [{"type": "Launched", "status": "Unknown", "reason": "AwaitingReconciliation"}]
+    cache = Cache()
+    cache.put(NODE_CLAIM, claim("j"))
+    cache.put(RUN, waiting_run(pool="spot"))
+
+    assert cache.put(NODE_CLAIM, fresh) == set()
 
 
 def test_a_probe_concerns_the_job_that_asks() -> None:
