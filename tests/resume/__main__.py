@@ -23,6 +23,8 @@ from tests.resume.report import Record, merged, page, record
 from tests.resume.side_by_side import Side, side_by_side
 from tests.resume.store import s3_server
 
+PAGE: Final = ROOT / "docs" / "reliability.md"
+"""Has a block for all that `make test-resume` finds, and one for the many kills of each example: an hour of its own."""
 STORES: Final = ("file", "s3")
 SIDE_BY_SIDE: Final = 2
 """A Ray cluster mostly waits for itself: all of them took 13 minutes on 2 cores, and computed for 5.5 of those."""
@@ -34,11 +36,15 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     examples = [each for each in EXAMPLES if each.name in asked.examples]
-    found = _alone(examples[0], asked) if len(examples) == 1 else _each(examples, asked)
+    records = [_alone(examples[0], asked)] if len(examples) == 1 else _each(examples, asked)
+    found = merged(records)
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    if asked.write and not found["wrong"]:
-        between(ROOT / "docs" / "reliability.md", page(found, asked.side_by_side), _block(asked))
+    if asked.write:
+        blocks = zip((each.name for each in examples), records, strict=True) if asked.no_faults else [("all", found)]
+        for name, each in blocks:
+            if not each["wrong"]:
+                between(PAGE, page(each, asked.side_by_side), f"resume {name}")
     return int(bool(found["wrong"]))
 
 
@@ -54,19 +60,16 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--no-faults", action="store_true", help="plant none")
     parser.add_argument("--side-by-side", type=int, default=SIDE_BY_SIDE, help="examples at once")
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
-    parser.add_argument("--write", action="store_true", help="write the figures into docs/reliability.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the figures into docs/reliability.md, where all is well"
+    )
     asked = parser.parse_args()
     if unknown := set(asked.examples) - set(names):
         parser.error(f"there is no example {', '.join(sorted(unknown))}")
     asked.examples = asked.examples or names
-    if asked.write and set(asked.examples) != set(names):
-        parser.error("--write is for all examples: the page would lose those that were not run")
+    if asked.write and not asked.no_faults and set(asked.examples) != set(names):
+        parser.error("--write with faults is for all examples: the page would lose those that were not run")
     return asked
-
-
-def _block(asked: argparse.Namespace) -> str:
-    """Of the page: the many kills of `make soak` plant no faults, and do not replace those that do."""
-    return "resume-soak" if asked.no_faults else "resume"
 
 
 def _alone(example: Example, asked: argparse.Namespace) -> Record:
@@ -83,7 +86,7 @@ def _alone(example: Example, asked: argparse.Namespace) -> Record:
         return record(proofs)
 
 
-def _each(examples: Sequence[Example], asked: argparse.Namespace) -> Record:
+def _each(examples: Sequence[Example], asked: argparse.Namespace) -> Sequence[Record]:
     """Several, each in a process of its own."""
     options = [f"--kills={asked.kills}", f"--seed={asked.seed}"]
     options += ["--large"] * asked.large + ["--no-faults"] * asked.no_faults + ["--all"] * asked.all
@@ -97,7 +100,7 @@ def _each(examples: Sequence[Example], asked: argparse.Namespace) -> Record:
             )
             for each in examples
         ]
-        return merged(side_by_side(sides, asked.side_by_side))
+        return side_by_side(sides, asked.side_by_side)
 
 
 def _leave(number: int, _frame: object) -> None:

@@ -68,4 +68,5 @@ def page(found: Record, side_by_side: int) -> str:
     missing = [f"Not run: {name}: {why}." for name, why in found["not_run"].items()]
     beside = f", {side_by_side} examples side by side" if side_by_side > 1 else ""
     faults = [table(("example", "planted and caught"), caught)] if caught else []
-    return "\n\n".join([f"On {machine()}{beside}.", table(HEAD, rows), *faults, *missing])
+    proven = [f"On {machine()}{beside}.", table(HEAD, rows)] if rows else []
+    return "\n\n".join([*proven, *faults, *missing])

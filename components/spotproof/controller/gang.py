@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Object
@@ -19,7 +20,7 @@ def is_on(pod: Object, tier: ResolvedTier) -> bool:
 
 @dataclass(frozen=True)
 class Gang:
-    """The newest attempt's pods, and older ones that are not gone."""
+    """The newest attempt's pods, and older ones that are not gone. What is asked of it is asked ten times a look."""
 
     size: int
     pods: tuple[Object, ...]
@@ -32,45 +33,45 @@ class Gang:
     waiting: tuple[Object, ...]
     """Those that find no node of their tier."""
 
-    @property
+    @cached_property
     def alive(self) -> tuple[Object, ...]:
         """Those that are to stay."""
         return tuple(pod for pod in self.pods if not has_ended(pod) and not is_leaving(pod))
 
-    @property
+    @cached_property
     def is_placed(self) -> bool:
         """Whether every pod has a node."""
         return len(self.alive) >= self.size and all(node_of(pod) for pod in self.alive)
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether every pod is ready. One that has done its work counts as there."""
         ready = sum(map(is_ready, self.pods))
         return bool(ready) and ready + len(self.finished) >= self.size
 
-    @property
+    @cached_property
     def made_until(self) -> Instant:
         """When the newest of its pods was made, by the API server's clock."""
         return max((parse_instant(pod["metadata"]["creationTimestamp"]) for pod in self.pods), default=0)
 
-    @property
+    @cached_property
     def is_missing_pods(self) -> bool:
         """Whether fewer pods are there, or have done their work, than the gang has."""
         return len(self.alive) + len(self.finished) < self.size
 
-    @property
+    @cached_property
     def nodes(self) -> frozenset[str]:
         """Nodes that are held for it."""
         return frozenset(node_of(pod) for pod in (*self.pods, *self.older) if node_of(pod) and not has_ended(pod))
 
-    @property
+    @cached_property
     def lost(self) -> tuple[Object, ...]:
         """Pods that had a node and are ended, ending or gone, whichever attempt they are of."""
         there = [pod for pod in (*self.pods, *self.older) if _is_lost(pod)]
         known = {pod["metadata"]["uid"] for pod in there}
         return (*there, *(pod for pod in self.gone if node_of(pod) and pod["metadata"]["uid"] not in known))
 
-    @property
+    @cached_property
     def waiting_since(self) -> Instant | None:
         """Since when the first of them finds no node."""
         times = [condition(pod, "PodScheduled").get("lastTransitionTime") for pod in self.waiting]
