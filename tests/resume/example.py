@@ -112,6 +112,8 @@ class Example:
     keep: int = 3
     width: int = 256
     step_seconds: float = 0.02
+    late_steps: int = 0
+    """So many may be done before one of them is heard of: the last kill comes as much earlier."""
     notice_seconds: float = 25
     """The shortest of the clouds' notices, less what the wrapper needs."""
     stores: Sequence[StoreKind] = ("file", "s3")
@@ -143,7 +145,7 @@ class Example:
 
         Of 120 steps 19 to 32 of 50 kills were made before the run had come to its end.
         """
-        return replace(self, steps=max(self.steps, self.save_steps * (kills + 1)))
+        return replace(self, steps=max(self.steps, self.save_steps * (kills + 1) + self.late_steps))
 
     @property
     def folder(self) -> Path:

@@ -80,7 +80,8 @@ def prove(proofs: Proofs, example: Example, python: Path, asked: Asked) -> None:
             continue
         references[kind] = reference
         writes = reference.writes // (example.steps // example.save_steps)
-        kills = plan(asked.seed, asked.kills, Ground(example.steps, example.save_steps, example.processes, writes))
+        steps = example.steps - example.late_steps
+        kills = plan(asked.seed, asked.kills, Ground(steps, example.save_steps, example.processes, writes))
         for kill in kills:
             say(f"{name}: {kill}")
         played = proofs.played(case, f"{name}-killed", kills)

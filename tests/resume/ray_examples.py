@@ -154,6 +154,7 @@ RAY_TRAIN: Final = Example(
     save_steps=20,
     width=1024,
     step_seconds=0.15,
+    late_steps=40,  # 6 s: on a busy machine the last of 50 kills found the run at its end
     notice_seconds=15,
     gang=RayGang,
     leaves=False,

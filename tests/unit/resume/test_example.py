@@ -38,7 +38,8 @@ def test_a_folder_that_is_to_be_renamed_is_no_checkpoint_whatever_it_holds() -> 
 
 
 def test_a_run_that_is_killed_often_is_as_much_longer() -> None:
-    jax = EXAMPLES[0]
+    jax, ray, *_ = EXAMPLES
 
     assert jax.long_enough_for(5) == jax
     assert jax.long_enough_for(50).steps == 51 * jax.save_steps
+    assert ray.long_enough_for(50).steps == 51 * ray.save_steps + ray.late_steps
