@@ -83,7 +83,6 @@ METADATA: Final = (
     "generation",
     "creationTimestamp",
     "deletionTimestamp",
-    "deletionGracePeriodSeconds",
 )
 
 

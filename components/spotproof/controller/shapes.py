@@ -26,7 +26,6 @@ class Metadata(TypedDict, total=False):
     generation: Any
     creationTimestamp: Any
     deletionTimestamp: Any
-    deletionGracePeriodSeconds: Any
     labels: Any
     annotations: Any
     ownerReferences: list[Owner] | None

@@ -41,16 +41,6 @@ def test_karpenters_words_on_a_claim_that_it_could_not_launch_are_kept() -> None
     assert of_claims([watched.project(decoder(watched.shape)(line("ADDED", thing))["object"])]) == ("no capacity",)
 
 
-def test_when_a_pod_was_told_to_go_can_be_computed_from_what_is_kept() -> None:
-    leaving = {"deletionTimestamp": "2026-11-01T00:00:30Z", "deletionGracePeriodSeconds": 30}
-    (watched, *_) = (each for each in WATCHED if each.kind.kind == "Pod")
-    thing = {"metadata": {"name": "p", **leaving}, "spec": {}, "status": {}}
-
-    kept = watched.project(decoder(watched.shape)(line("MODIFIED", thing))["object"])["metadata"]
-
-    assert kept == {"name": "p", **leaving}
-
-
 def test_what_is_not_read_is_not_made() -> None:
     pod = next(recorded("Pod"))
 
