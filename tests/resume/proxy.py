@@ -5,7 +5,6 @@ that is only stopped goes on. What the role of a workspace may not do is refused
 """
 
 import http.client
-import re
 import select
 import socket
 import threading
@@ -14,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
+from tests.resume.awaited import Awaited
 from tests.resume.role import Role
 
 WRITES: Final = frozenset({"PUT", "POST"})
@@ -26,24 +26,22 @@ class Proxy:
     """Listens on a port of its own. Requests whose path starts with `prefix` are those that are watched."""
 
     def __init__(self, server: str, prefix: str, role: Role) -> None:
-        self.writes, self.written, self._role = 0, 0, role
+        self.written, self._role = 0, role
         self._upstream = urlsplit(server).netloc
         self._prefix, self._lock, self._released = prefix, threading.Lock(), threading.Event()
-        self._left, self._call, self._to = 0, _nothing, ""
+        self._awaited = Awaited()
         self._server = _Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def watch(self, write: int, seen: Callable[[], None], to: str = "") -> None:
         """Stop half-way the `write`th write from now on whose path matches `to`, and call `seen`."""
-        with self._lock:
-            self._left, self._call, self._to = write, seen, to
-            self._released.clear()
+        self._released.clear()
+        self._awaited.watch(write, seen, to)
 
     def release(self) -> None:
         """Let go on what was stopped, and watch no more."""
-        with self._lock:
-            self._left = 0
+        self._awaited.release()
         self._released.set()
 
     def close(self) -> None:
@@ -52,20 +50,18 @@ class Proxy:
         self._server.shutdown()
         self._server.server_close()
 
-    def begun(self, path: str) -> bool:
-        """A write begins; whether it is to be stopped."""
-        if not path.startswith(self._prefix):
-            return False
-        with self._lock:
-            self.writes += 1
-            if not re.search(self._to, path.removeprefix(self._prefix)):
-                return False
-            self._left -= 1
-            return self._left == 0
+    @property
+    def writes(self) -> int:
+        """Begun so far."""
+        return self._awaited.writes
 
-    def stop(self) -> None:
+    def begun(self, path: str) -> Callable[[], None] | None:
+        """A write begins; what to call where it is to be stopped."""
+        return self._awaited.begun(path.removeprefix(self._prefix)) if path.startswith(self._prefix) else None
+
+    def stop(self, seen: Callable[[], None]) -> None:
         """Half of its body is here."""
-        self._call()
+        seen()
         self._released.wait(SECONDS_HELD)
 
     def forward(self, method: str, path: str, headers: dict[str, str], body: bytes) -> "_Answer":
@@ -127,9 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _pass_on(self) -> None:
         # A POST ?delete removes objects.
         writes = self.command in WRITES and "delete" not in parse_qs(urlsplit(self.path).query, True)  # noqa: FBT003
-        stops = writes and self.proxy.begun(self.path)
-        body = self._body(stops=stops)
-        if stops and self._is_gone():
+        seen = self.proxy.begun(self.path) if writes else None
+        body = self._body(seen)
+        if seen is not None and self._is_gone():
             raise ConnectionError("the client is gone, and with it what had come to us and not to the server")
         headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
         answer = self.proxy.forward(self.command, self.path, headers, body)
@@ -143,17 +139,17 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(answer.body)
 
-    def _body(self, *, stops: bool) -> bytes:
+    def _body(self, seen: Callable[[], None] | None) -> bytes:
         """All of it, or ConnectionError where the client is gone before."""
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             body = self._chunks()
-            if stops:
-                self.proxy.stop()
+            if seen is not None:
+                self.proxy.stop(seen)
             return body
         length = int(self.headers.get("Content-Length", "0"))
-        first = self._exactly(length // 2 if stops else length)
-        if stops:
-            self.proxy.stop()
+        first = self._exactly(length if seen is None else length // 2)
+        if seen is not None:
+            self.proxy.stop(seen)
         return first + self._exactly(length - len(first))
 
     def _chunks(self) -> bytes:
@@ -175,7 +171,3 @@ class _Handler(BaseHTTPRequestHandler):
         if len(read) < length:
             raise ConnectionError("the client is gone in the middle of its body")
         return read
-
-
-def _nothing() -> None:
-    pass

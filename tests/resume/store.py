@@ -1,7 +1,6 @@
 """Where the programs save: a folder, or an S3 server behind a proxy. Both say when a write begins, and count bytes."""
 
 import os
-import re
 import secrets
 import shutil
 import socket
@@ -17,6 +16,7 @@ from typing import Final
 import boto3
 from botocore.config import Config
 
+from tests.resume.awaited import Awaited
 from tests.resume.proxy import Proxy
 from tests.resume.role import Role
 
@@ -100,8 +100,8 @@ class Folder(Store):
         path.mkdir(parents=True)
         self._sizes: dict[int, int] = {}
         self._kept: dict[int, int] = {}
-        self._writes, self._written = 0, 0
-        self._left, self._call, self._to, self._lock = 0, _nothing, "", threading.Lock()
+        self._written = 0
+        self._awaited = Awaited()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -113,12 +113,10 @@ class Folder(Store):
         return (self.path / path).read_bytes()
 
     def watch(self, write: int, seen: Callable[[], None], to: str = "") -> None:
-        with self._lock:
-            self._left, self._call, self._to = write, seen, to
+        self._awaited.watch(write, seen, to)
 
     def release(self) -> None:
-        with self._lock:
-            self._left = 0
+        self._awaited.release()
 
     def close(self) -> None:
         """Look no more."""
@@ -127,7 +125,7 @@ class Folder(Store):
 
     @property
     def writes(self) -> int:
-        return self._writes
+        return self._awaited.writes
 
     @property
     def written(self) -> int:
@@ -156,13 +154,8 @@ class Folder(Store):
             os.close(self._kept.pop(inode))
 
     def _begun(self, path: str) -> None:
-        with self._lock:
-            self._writes += 1
-            if not re.search(self._to, path):
-                return
-            self._left -= 1
-            call = self._call if self._left == 0 else _nothing
-        call()
+        if (seen := self._awaited.begun(path)) is not None:
+            seen()
 
 
 class Bucket(Store):
@@ -305,7 +298,3 @@ def _opened(path: Path, inode: int) -> int | None:
         return opened
     os.close(opened)
     return None
-
-
-def _nothing() -> None:
-    pass
