@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from spotproof.controller import logs
+from spotproof.controller.access import Access
 from spotproof.controller.app import App, Options
 from spotproof.controller.serving import Address, parse_address
+from spotproof.controller.watches import Watches
 from spotproof.kube.access import NoAccess
-from spotproof.kube.client import Kube
 from spotproof.vocabulary import PROBE_IMAGE, SYSTEM_NAMESPACE
 
 USED_WRONGLY: Final = 2
@@ -23,9 +24,11 @@ WORKERS: Final = 4
 def main(words: Sequence[str] | None = None) -> int:
     """Run it until it is told to end. Returns the exit status."""
     chosen = _parser().parse_args(words)
-    logs.configure(chosen.log_level, chosen.log_format)
+    saying = logs.Saying(chosen.log_level, chosen.log_format)
+    logs.configure(saying)
+    access = Access(chosen.kubeconfig, chosen.context)
     try:
-        kube = _kube(chosen.kubeconfig, chosen.context)
+        kube = access.connect()
     except NoAccess as none:
         return _wrong(str(none))
     options = Options(
@@ -37,24 +40,11 @@ def main(words: Sequence[str] | None = None) -> int:
         probe_image=chosen.probe_image,
     )
     try:
-        return App(kube, options).run()
+        return App(kube, Watches(access, saying), options).run()
     except OSError as error:
         return _wrong(f"cannot listen on {_said(chosen.listen)}: {error.strerror or error}")
     finally:
         kube.close()
-
-
-def _kube(kubeconfig: Path | None, context: str | None) -> Kube:
-    """As a named kubeconfig says; else as the pod's service account; where there is none, as kubectl would."""
-    if kubeconfig is not None or context is not None:
-        return Kube.of_kubeconfig(kubeconfig, context)
-    try:
-        return Kube.in_cluster()
-    except NoAccess as outside:
-        try:
-            return Kube.of_kubeconfig()
-        except NoAccess as none:
-            raise NoAccess(f"{none}; and {outside}. Write --kubeconfig FILE") from none
 
 
 def _wrong(message: str) -> int:

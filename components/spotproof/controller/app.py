@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from random import SystemRandom
 from typing import Final, NamedTuple
@@ -18,10 +19,9 @@ from spotproof.controller.election import TRY_SECONDS, Candidate, lease
 from spotproof.controller.exposition import CONTENT_TYPE, Exposition
 from spotproof.controller.fence import Fenced
 from spotproof.controller.footprint import give_back
-from spotproof.controller.kinds import WATCHED
 from spotproof.controller.reconcile import Reconciler
-from spotproof.controller.reflector import Reflector
 from spotproof.controller.serving import Address, Answer, Server
+from spotproof.controller.watches import Watches
 from spotproof.controller.work_queue import WorkQueue
 from spotproof.controller.workers import Workers
 from spotproof.kube.client import Kube
@@ -56,11 +56,15 @@ class App:
 
     Args:
         kube: The API server, as the controller's user.
+        watches: Of it, not yet started.
         options: What it is told.
         exit_now: Ends the process at once, without any of its threads doing anything more.
     """
 
-    def __init__(self, kube: Kube, options: Options, *, exit_now: Callable[[int], object] = os._exit) -> None:
+    def __init__(
+        self, kube: Kube, watches: Watches, options: Options, *, exit_now: Callable[[int], object] = os._exit
+    ) -> None:
+        self._watches = watches
         self._options = options
         self._exit_now = exit_now
         self._told_to_end = threading.Event()
@@ -82,11 +86,7 @@ class App:
         self._workers = Workers(
             options.workers, self._queue, reconciler, observer=self._metrics, seconds=time.monotonic
         )
-        self._reflectors = self._watches(kube)
-        self._threads = [
-            threading.Thread(target=each.run, name=f"watch {each.watched.kind.kind}", daemon=True)
-            for each in self._reflectors
-        ]
+        self._standing: threading.Thread | None = None
 
     def run(self) -> int:
         """Work until it is told to end by SIGTERM or SIGINT. Returns the exit status.
@@ -94,19 +94,15 @@ class App:
         Raises:
             OSError: an address to listen on cannot be had.
         """
-        servers = self._serve()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._on_signal)
-        for thread in self._threads:
-            thread.start()
-        try:
+        with ExitStack() as stack:
+            stack.callback(self._watches.stop)
+            self._watches.start(self._cache, self._changed, self._metrics)
+            for server in self._serve():
+                stack.callback(server.close)
+            stack.callback(self._give_back)
             return self._work()
-        finally:
-            self._give_back()
-            for reflector in self._reflectors:
-                reflector.stop()
-            for server in servers:
-                server.close()
 
     def _work(self) -> int:
         if not self._until(self._synced):
@@ -114,8 +110,8 @@ class App:
         give_back()
         _log.info("everything was listed", jobs=len(self._cache.keys()))
         if self._candidate is not None:
-            self._threads.append(threading.Thread(target=self._stand, args=(self._candidate,), daemon=True))
-            self._threads[-1].start()
+            self._standing = threading.Thread(target=self._stand, args=(self._candidate,), name="lease", daemon=True)
+            self._standing.start()
             if not self._until(self._may_act):
                 return ENDED_WELL if self._told_to_end.is_set() else FAILED
         self._lead()
@@ -135,8 +131,8 @@ class App:
             if self._candidate is not None and self._candidate.lost:
                 _log.error("the lease is lost, and with it the right to act")
                 self._exit_now(FAILED)
-            if gone := [thread.name for thread in self._threads if not thread.is_alive()]:
-                _log.error("a thread has ended", threads=gone)
+            if gone := [name for name, well in self._parts().items() if not well]:
+                _log.error("a part of it has ended", parts=gone)
                 return False
             if self._told_to_end.wait(LOOK_SECONDS):
                 return False
@@ -167,24 +163,7 @@ class App:
                 self._queue.add(key, urgent=urgent)
 
     def _synced(self) -> bool:
-        return all(each.listed.is_set() for each in self._reflectors)
-
-    def _watches(self, kube: Kube) -> list[Reflector]:
-        found: list[Reflector] = []
-        for watched in WATCHED:
-            found.append(
-                Reflector(
-                    kube,
-                    watched,
-                    self._cache,
-                    self._changed,
-                    observer=self._metrics,
-                    seconds=time.monotonic,
-                    jitter=self._random.random,
-                    after=found[-1].listed if found else None,
-                )
-            )
-        return found
+        return all(self._watches.listed().values())
 
     def _candidacy(self, kube: Kube) -> Candidate:
         identity = f"{socket.gethostname()}_{uuid.uuid4()}"
@@ -200,12 +179,19 @@ class App:
     def _page(self) -> Answer:
         return Answer(ok=True, body=self._metrics.page(), content_type=CONTENT_TYPE)
 
+    def _parts(self) -> Mapping[str, bool]:
+        """What must go on, and whether it does."""
+        return {
+            "watches": self._watches.alive(),
+            "lease": self._standing is None or self._standing.is_alive(),
+            "workers": not self._leading or self._workers.alive(),
+        }
+
     def _health(self) -> Answer:
-        watches = all(thread.is_alive() for thread in self._threads)
-        return _told({"watches": watches, "workers": not self._leading or self._workers.alive()})
+        return _told(self._parts())
 
     def _readiness(self) -> Answer:
-        return _told({each.watched.kind.kind: each.listed.is_set() for each in self._reflectors})
+        return _told(self._watches.listed())
 
 
 def _told(parts: Mapping[str, bool]) -> Answer:

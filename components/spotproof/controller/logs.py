@@ -2,19 +2,28 @@
 
 import logging
 import sys
-from typing import Any, Final, Literal, TextIO, TypeAlias, cast
+from typing import Any, Final, Literal, NamedTuple, TextIO, TypeAlias, cast
 
 import structlog
 
 Format: TypeAlias = Literal["json", "text"]
+
+
+class Saying(NamedTuple):
+    """From which level on, and how."""
+
+    level: str
+    form: Format
+
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 TALKATIVE: Final = ("urllib3", "client", "kubernetes")
 """Libraries that write whole requests at level debug, tokens included."""
 
 
-def configure(level: str, form: Format, stream: TextIO | None = None) -> None:
+def configure(saying: Saying, stream: TextIO | None = None) -> None:
     """Say everything from this level on, in this form."""
+    level, form = saying
     stream = stream or cast("TextIO", sys.stderr)
     last: Any = (
         structlog.processors.JSONRenderer(sort_keys=False)

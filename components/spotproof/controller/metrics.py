@@ -11,12 +11,8 @@ WatchEnd: TypeAlias = Literal["ended", "expired", "silent", "unreachable", "refu
 `expired` and what follows it may mean a new list."""
 
 
-class Observer(Protocol):
-    """Told of everything that is counted, as it happens, from any thread."""
-
-    def reconciled(self, kind: str, outcome: Outcome, seconds: float) -> None:
-        """A job of this kind was looked at, which took so long."""
-        ...
+class WatchObserver(Protocol):
+    """Told of what is counted of watches, as it happens."""
 
     def listed(self, kind: Kind, objects: int, seconds: float) -> None:
         """All objects of a watch were listed."""
@@ -24,6 +20,14 @@ class Observer(Protocol):
 
     def watch_ended(self, kind: Kind, why: WatchEnd) -> None:
         """A watch is to be begun again."""
+        ...
+
+
+class Observer(WatchObserver, Protocol):
+    """Told of everything that is counted, as it happens, from any thread."""
+
+    def reconciled(self, kind: str, outcome: Outcome, seconds: float) -> None:
+        """A job of this kind was looked at, which took so long."""
         ...
 
     def moved(self, kind: str, reason: str) -> None:

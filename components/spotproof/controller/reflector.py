@@ -1,4 +1,4 @@
-"""A copy of what the API server has of one kind: listed page by page, projected, and watched from there on.
+"""What the API server has of one kind, told to who keeps it: listed page by page, projected, watched from there on.
 
 Our own, because SharedInformer of the official client (37.0) keeps every object whole and deserialised, some 12 kB for
 a pod of which we read 1 kB; lists without pages, so that the whole answer is in memory at once; repeats what it has
@@ -7,18 +7,14 @@ behind a load balancer or a node that went. The transport is the client's.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import structlog
 
-from spotproof.controller.cache import Cache, Key
 from spotproof.controller.decoding import Decode, decoder
-from spotproof.controller.kinds import POD, Object, Watched
-from spotproof.controller.metrics import Observer, WatchEnd
-from spotproof.controller.pods import is_to_stay
-from spotproof.controller.relations import place
-from spotproof.controller.shared import Shared
+from spotproof.controller.kinds import Object, Watched
+from spotproof.controller.metrics import WatchEnd, WatchObserver
 from spotproof.controller.work_queue import Backoff
 from spotproof.kube.client import Refused, Unreachable
 from spotproof.kube.errors import Silent
@@ -70,22 +66,37 @@ class Source(Protocol):
         ...
 
 
-class Changed(Protocol):
-    """Who is told of the jobs that news may concern; it is urgent where one of their pods is lost."""
+class Store(Protocol):
+    """What is kept as the API server is; `intake.Intake` fits."""
 
-    def __call__(self, keys: set[Key], *, urgent: bool = False) -> None:
-        """Have them looked at."""
+    def begin(self) -> None:
+        """A list begins; one before it that was not ended is nothing."""
+        ...
+
+    def page(self, things: Sequence[Object]) -> None:
+        """Some objects of the list, projected."""
+        ...
+
+    def end(self, at: int) -> None:
+        """The list, of this resource version, is whole."""
+        ...
+
+    def take(self, thing: Object, *, deleted: bool) -> None:
+        """A version of an object, the last one where it is deleted."""
+        ...
+
+    def withdraw(self) -> None:
+        """The API server does not have the kind, or not any more."""
         ...
 
 
 class Reflector:
-    """Keeps the cache of one watch as the API server is, until it is stopped.
+    """Tells a store everything of one watch, until it is stopped.
 
     Args:
         source: Where it lists and watches.
         watched: Which objects, and what is kept of one.
-        cache: Where they go.
-        changed: Told of the jobs that a change may concern.
+        store: Where they go.
         observer: Told of lists and of watches that end.
         seconds: A monotonic clock.
         jitter: A number from 0 to 1, anew at each call.
@@ -97,10 +108,9 @@ class Reflector:
         self,
         source: Source,
         watched: Watched,
-        cache: Cache,
-        changed: Changed,
+        store: Store,
         *,
-        observer: Observer,
+        observer: WatchObserver,
         seconds: Callable[[], float],
         jitter: Callable[[], float],
         pause: Callable[[float], object] | None = None,
@@ -110,8 +120,7 @@ class Reflector:
         self.listed = threading.Event()
         """Set once everything was listed for the first time, or the server was found not to have the kind."""
         self._source = source
-        self._cache = cache
-        self._changed = changed
+        self._store = store
         self._observer = observer
         self._seconds = seconds
         self._jitter = jitter
@@ -120,7 +129,9 @@ class Reflector:
         self._after = after
         self._backoff = Backoff(0.5, 30.0)
         self._failures = 0
-        self._shared = Shared()
+        self._served = True
+        self._doubted = False
+        self._doubts = 0
         self._decode = decoder(watched.shape)
         self._since = ""
         self._newest = 0
@@ -145,6 +156,12 @@ class Reflector:
         if (stream := self._stream) is not None:
             stream.close()
 
+    def doubt(self) -> None:
+        """What was told could not be kept: list everything again. From any thread."""
+        self._doubted = True
+        if (stream := self._stream) is not None:
+            stream.close()
+
     def turn(self) -> float:
         """List where that is needed, and watch until the watch ends. Returns how many seconds to wait before the next.
 
@@ -152,6 +169,8 @@ class Reflector:
             Restored: the server's versions have gone back.
         """
         try:
+            if self._doubted:
+                return self._begun_afresh()
             if not self._since:
                 self._list()
             return self._watch()
@@ -169,25 +188,33 @@ class Reflector:
             self._since = ""
             return self._failed("unreachable", "")
 
+    def _begun_afresh(self) -> float:
+        """Backed off by how often in a row: the list that follows may hold what could not be kept."""
+        self._doubted, self._since = False, ""
+        self._doubts += 1
+        self._failures = self._doubts - 1
+        return self._failed("unreachable", "what it has told could not be kept")
+
     def _list(self) -> None:
-        kind, started = self.watched.kind, self._seconds()
-        things: list[Object] = []
+        kind, started, objects = self.watched.kind, self._seconds(), 0
+        self._store.begin()
         page = self._page("")
         while True:
-            things += (self._projected(each, self._known(each)) for each in page.items)
+            self._store.page([self._projected(each) for each in page.items])
+            objects += len(page.items)
             if not page.go_on:
                 break
             page = self._page(page.go_on)
         at = int(page.resource_version)
         if at < self._newest:
             raise Restored(f"{kind.kind}: the list is of version {at}, and version {self._newest} was seen before it")
-        concerned = self._cache.replace(kind, things, self.watched.labels, at)
+        self._store.end(at)
+        self._served = True
         self._reached(page.resource_version)
-        self._observer.listed(kind, len(things), self._seconds() - started)
+        self._observer.listed(kind, objects, self._seconds() - started)
         if not self.listed.is_set():
-            _log.info("listed", kind=kind.kind, selector=self.watched.labels, objects=len(things))
+            _log.info("listed", kind=kind.kind, selector=self.watched.labels, objects=objects)
         self.listed.set()
-        self._changed(concerned)
 
     def _page(self, go_on: str) -> Page:
         kind = self.watched.kind
@@ -208,7 +235,7 @@ class Reflector:
             decode=self._decode,
         )
         self._stream = stream
-        if self._stopped.is_set():  # meanwhile, and before the stream was there to be closed
+        if self._stopped.is_set() or self._doubted:  # meanwhile, and before the stream was there to be closed
             stream.close()
         try:
             for event in stream:
@@ -223,6 +250,7 @@ class Reflector:
         if self._since == since and self._seconds() - started < SHORT_SECONDS:
             return self._failed("ended", "the watch ended at once")
         self._observer.watch_ended(kind, "ended")
+        self._doubts = self._doubts if self._doubted else 0
         return 0.0
 
     def _receive(self, event: Mapping[str, Any]) -> None:
@@ -232,30 +260,17 @@ class Reflector:
             code, message = int(thing.get("code", 500)), str(thing.get("message", "the watch was ended by the server"))
             raise Refused(code, message, str(thing.get("reason", "")), details.get("retryAfterSeconds"))
         if event["type"] != "BOOKMARK":
-            self._take(thing, deleted=event["type"] == "DELETED")
+            self._store.take(self._projected(thing), deleted=event["type"] == "DELETED")
         self._reached(str(thing["metadata"]["resourceVersion"]))
-
-    def _take(self, thing: Object, *, deleted: bool) -> None:
-        kind = self.watched.kind
-        known = self._known(thing)
-        news = self._projected(thing, known)
-        stayed = kind == POD and known is not None and is_to_stay(known)
-        concerned = (self._cache.drop if deleted else self._cache.put)(kind, news)
-        self._changed(concerned, urgent=stayed and (deleted or not is_to_stay(news)))
 
     def _reached(self, version: str) -> None:
         self._since = version
         self._newest = max(self._newest, int(version))
         self._failures = 0
 
-    def _projected(self, thing: Object, known: Object | None) -> Object:
+    def _projected(self, thing: Object) -> Object:
         kind = self.watched.kind
-        return self._shared.of(
-            self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing}), known
-        )
-
-    def _known(self, thing: Object) -> Object | None:
-        return self._cache.get(self.watched.kind, *place(thing))
+        return self.watched.project({"apiVersion": kind.api_version, "kind": kind.kind, **thing})
 
     def _refused(self, refused: Refused) -> float:
         if refused.status == NOT_FOUND and self.watched.optional:
@@ -271,10 +286,11 @@ class Reflector:
     def _not_served(self) -> float:
         """An operator that is not there, yet or any more: no error, and looked for again."""
         self._since, self._failures = "", 0
-        if not self.listed.is_set() or self._cache.serves(self.watched.kind):
+        if self._served:
             self._observer.watch_ended(self.watched.kind, "not served")
             _log.info("the cluster does not have this kind", kind=self.watched.kind.kind)
-        self._changed(self._cache.withdraw(self.watched.kind))
+        self._served = False
+        self._store.withdraw()
         self.listed.set()
         return LOOK_AGAIN_SECONDS * (0.5 + self._jitter())
 

@@ -3,10 +3,15 @@
 import http.client
 import json
 import logging
+import os
+import signal
 import socket
 import struct
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -77,13 +82,75 @@ def test_an_option_that_is_wrong_is_told_with_one_that_is_right(
     assert words[0] in capsys.readouterr().err
 
 
-def test_an_address_that_is_taken_is_a_sentence(kubeconfig: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@contextmanager
+def run(kubeconfig: Path, listen: str = "127.0.0.1:0") -> Generator["subprocess.Popen[str]"]:
+    """The command in a process of its own, before an API server that is not there."""
+    command = [sys.executable, "-m", "spotproof.controller", "--kubeconfig", str(kubeconfig), "--listen", listen]
+    with subprocess.Popen([*command, "--log-level", "error"], stderr=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def watching(process: "subprocess.Popen[str]") -> int:
+    """The process that watches for this one."""
+    found = wait(lambda: children(process.pid), "it to watch", 30)
+    (watches,) = found
+    return watches
+
+
+def children(pid: int) -> list[int]:
+    """Of a process, those that it has started."""
+    return [
+        int(pid)
+        for pid in subprocess.run(
+            ["/usr/bin/env", "pgrep", "-P", str(pid)], capture_output=True, check=False
+        ).stdout.split()
+    ]
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process has not ended."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_an_address_that_is_taken_is_a_sentence(kubeconfig: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        assert main(["--kubeconfig", str(kubeconfig), "--listen", address, "--log-level", "error"]) == 2
-    assert f"cannot listen on {address}" in capsys.readouterr().err
+        with run(kubeconfig, address) as process:
+            _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (
+        2,
+        f"spotproof.controller: cannot listen on {address}: Address already in use\n",
+    )
+
+
+def test_who_watches_ends_with_who_decides(kubeconfig: Path) -> None:
+    with run(kubeconfig) as process:
+        watches = watching(process)
+        process.kill()
+        wait(lambda: not is_there(watches), "the watches to end", 30)
+
+
+def test_who_decides_ends_with_who_watches(kubeconfig: Path) -> None:
+    with run(kubeconfig) as process:
+        os.kill(watching(process), signal.SIGKILL)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert '"parts": ["watches"]' in said
+
+
+def test_told_to_end_both_end_well(kubeconfig: Path) -> None:
+    with run(kubeconfig) as process:
+        watches = watching(process)
+        process.terminate()
+        assert process.wait(30) == 0
+    assert not is_there(watches)
 
 
 @pytest.mark.parametrize(

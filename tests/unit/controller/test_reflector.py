@@ -8,6 +8,7 @@ import pytest
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from spotproof.controller.cache import Cache, Key
+from spotproof.controller.intake import Intake
 from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, WATCHED, Kind, Object, Watched
 from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.reflector import (
@@ -56,8 +57,10 @@ class Answer:
         self.events = events
         self.end = end
         self.closed = False
+        self.meanwhile: Callable[[], None] = lambda: None
 
     def stream(self, _: int) -> Iterator[bytes]:
+        self.meanwhile()
         whole = b"".join(json.dumps(each).encode() + b"\n" for each in self.events)
         yield whole[: len(whole) // 2]  # pieces are not lines
         yield whole[len(whole) // 2 :]
@@ -141,8 +144,7 @@ class Played:
         self.reflector = Reflector(
             self.server,
             watched,
-            self.cache,
-            self.wake,
+            Intake(watched, self.cache, self.wake),
             observer=self.seen,
             seconds=lambda: self.server.now,
             jitter=lambda: 0.0,
@@ -343,6 +345,18 @@ def test_an_object_that_cannot_be_read_does_not_end_the_watch() -> None:
     played = Played(listed(7), watch(event("ADDED", {"metadata": {"resourceVersion": "8"}})), listed(9), watch())
     assert played.turns(2)[0] > 0
     assert played.verbs[-2:] == ["list", "watch"]
+
+
+def test_what_could_not_be_kept_is_listed_again_each_time_later() -> None:
+    watches = [watch() for _ in range(4)]
+    first, second, well, last = watches
+    played = Played(listed(7), first, listed(8), second, listed(9), well, last)
+    for each in (first, second, last):
+        each.meanwhile = played.reflector.doubt
+    _, soon, _, later, _, _, as_soon = played.turns(7)
+    assert played.verbs == ["list", "watch"] * 3 + ["watch"]
+    assert 0 < soon < later
+    assert soon == as_soon
 
 
 def test_stopping_ends_the_watch_that_runs() -> None:

@@ -1,0 +1,113 @@
+"""The watching process, as the one that decides sees it: started, listened to, and ended with it."""
+
+import contextlib
+import multiprocessing
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
+from typing import Final
+
+import structlog
+
+from spotproof.controller.access import Access
+from spotproof.controller.cache import Cache
+from spotproof.controller.intake import Changed, Intake
+from spotproof.controller.kinds import WATCHED
+from spotproof.controller.logs import Saying
+from spotproof.controller.metrics import WatchObserver
+from spotproof.controller.watch_process import watch
+from spotproof.controller.wire import DECODER, ENOUGH, Begun, Ended, Listed, News, Paged, Taken, Withdrawn
+
+_log: Final = structlog.get_logger()
+
+END_SECONDS: Final = 5.0
+"""For the other process to end, once nobody listens to it."""
+CONTEXT: Final = (
+    multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
+)
+"""A fork shares what both have loaded, 50 MB. It is safe while there is one thread; macOS' own libraries start some."""
+
+
+class Watches:
+    """All watches of `kinds.WATCHED`, in a process of their own.
+
+    Args:
+        access: To the API server.
+        saying: How that process logs.
+    """
+
+    def __init__(self, access: Access, saying: Saying) -> None:
+        self._ours, self._theirs = CONTEXT.Pipe()
+        self._process = CONTEXT.Process(target=watch, args=(access, saying, self._theirs, self._ours), name="watches")
+        self._thread: threading.Thread | None = None
+        self._intakes: tuple[Intake, ...] = ()
+
+    def start(self, cache: Cache, changed: Changed, observer: WatchObserver) -> None:
+        """Begin, before this process has threads or connections of its own.
+
+        Args:
+            cache: What is kept as the API server is.
+            changed: Told of the jobs that a change may concern.
+            observer: Told of lists and of watches that end.
+        """
+        self._process.start()
+        self._theirs.close()
+        self._intakes = tuple(Intake(watched, cache, changed) for watched in WATCHED)
+        told = (self._ours, self._intakes, observer)
+        self._thread = threading.Thread(target=listen, args=told, name="watches", daemon=True)
+        self._thread.start()
+
+    def alive(self) -> bool:
+        """Whether news comes in; where it has ended, nothing does ever after."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def listed(self) -> Mapping[str, bool]:
+        """Of each kind, whether everything of it was listed once."""
+        return {
+            kind: all(each.listed.is_set() for each in self._intakes if each.watched.kind.kind == kind)
+            for kind in dict.fromkeys(watched.kind.kind for watched in WATCHED)
+        }
+
+    def stop(self) -> None:
+        """End it."""
+        with contextlib.suppress(OSError):  # it has ended by itself
+            self._ours.send_bytes(ENOUGH)
+        self._process.join(END_SECONDS)
+        self._process.kill()
+
+
+def listen(connection: Connection, intakes: Sequence[Intake], observer: WatchObserver) -> None:
+    """Take in all that comes, until the other end is closed; what cannot be kept is asked for again.
+
+    Args:
+        connection: To the process that watches.
+        intakes: In the order of `kinds.WATCHED`.
+        observer: Told of lists and of watches that end.
+    """
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            for message in DECODER.decode(connection.recv_bytes()):
+                try:
+                    hear(message, intakes[message.watch], observer)
+                except Exception:  # noqa: BLE001  # an object that cannot be kept must not end the watches of all others
+                    _log.exception("what was watched could not be kept", kind=WATCHED[message.watch].kind.kind)
+                    connection.send_bytes(str(message.watch).encode())
+
+
+def hear(message: News, intake: Intake, observer: WatchObserver) -> None:
+    """Take one message in, as if the watch were of this process."""
+    match message:
+        case Taken():
+            intake.take(message.thing, deleted=message.deleted)
+        case Begun():
+            intake.begin()
+        case Paged():
+            intake.page(message.things)
+        case Listed():
+            intake.end(message.at)
+            observer.listed(intake.watched.kind, message.objects, message.seconds)
+        case Withdrawn():
+            intake.withdraw()
+        case Ended():
+            observer.watch_ended(intake.watched.kind, message.why)

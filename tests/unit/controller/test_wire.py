@@ -1,0 +1,131 @@
+"""What the watching process tells the other arrives there as if that one had watched itself."""
+
+import socket
+import threading
+from multiprocessing.connection import Connection
+from typing import TypeAlias
+
+import pytest
+
+from spotproof.controller.cache import Cache, Key
+from spotproof.controller.intake import Intake
+from spotproof.controller.kinds import WATCHED, Kind, Watched
+from spotproof.controller.metrics import Unobserved, WatchEnd
+from spotproof.controller.reflector import Store
+from spotproof.controller.watch_process import MOST, Outbox, Told
+from spotproof.controller.watches import hear, listen
+from spotproof.controller.wire import DECODER, ENCODER, Ended, Taken
+from spotproof.rehearsal.recording import Version, load
+from tests.conftest import ROOT
+
+RECORDINGS = sorted((ROOT / "tests" / "recordings").glob("*.json"))
+
+Heard: TypeAlias = list[tuple[object, ...]]
+
+
+class Keeper(Unobserved):
+    """A cache, and what was said when something was put into it."""
+
+    def __init__(self, watched: Watched) -> None:
+        self.watched = watched
+        self.cache = Cache()
+        self.heard: Heard = []
+        self.intake = Intake(watched, self.cache, self.changed)
+
+    def changed(self, keys: set[Key], *, urgent: bool = False) -> None:
+        self.heard.append((sorted(keys), urgent))
+
+    def listed(self, kind: Kind, objects: int, seconds: float) -> None:
+        self.heard.append((kind, objects, seconds))
+
+    def watch_ended(self, kind: Kind, why: WatchEnd) -> None:
+        self.heard.append((kind, why))
+
+    def hear(self, outbox: Outbox) -> None:
+        """What waits there, as it is after it went from process to process."""
+        for message in DECODER.decode(ENCODER.encode(outbox.take())):
+            hear(message, self.intake, self)
+
+    @property
+    def kept(self) -> object:
+        return self.cache.all(self.watched.kind), self.heard
+
+
+def play(versions: list[Version], watched: Watched, store: Store) -> None:
+    """One of a recording's objects each, as a watch hears of them."""
+    for each in versions:
+        thing = watched.project({**each.object, "metadata": dict(each.object["metadata"])})
+        store.take(thing, deleted=each.change == "deleted")
+
+
+@pytest.mark.parametrize(
+    "rank", range(len(WATCHED)), ids=lambda rank: f"{WATCHED[rank].kind.kind} {WATCHED[rank].labels}"
+)
+def test_every_recorded_version_arrives_as_it_was(rank: int) -> None:
+    watched, outbox = WATCHED[rank], Outbox()
+    here, there = Keeper(watched), Keeper(watched)
+    for recording in map(load, RECORDINGS):
+        versions = [each for each in recording.versions if each.kind == watched.kind.kind]
+        play(versions, watched, here.intake)
+        for version in versions:
+            play([version], watched, Told(rank, outbox))
+            there.hear(outbox)
+    assert there.kept == here.kept
+
+
+def test_a_list_arrives_page_by_page_and_is_counted() -> None:
+    versions = [each for each in load(RECORDINGS[0]).versions if each.kind == "Pod"]
+    rank = next(rank for rank, each in enumerate(WATCHED) if each.kind.kind == "Pod")
+    watched, outbox = WATCHED[rank], Outbox()
+    pods = [watched.project(each.object) for each in {each.uid: each for each in versions}.values()]
+    told, there = Told(rank, outbox), Keeper(watched)
+    told.begin()
+    told.page(pods[:1])
+    told.begin()  # the first one was not ended
+    told.page(pods[1:2])
+    told.page(pods[2:])
+    told.end(10_000_000)
+    there.hear(outbox)
+    assert not there.intake.listed.is_set()
+    told.listed(watched.kind, len(pods), 0.5)
+    there.hear(outbox)
+    assert there.intake.listed.is_set()
+    assert there.cache.all(watched.kind) == pods[1:]
+    assert there.heard[-1] == (watched.kind, len(pods), 0.5)
+
+
+def test_a_kind_that_is_not_there_and_a_watch_that_ends_are_told() -> None:
+    outbox = Outbox()
+    told, there = Told(0, outbox), Keeper(WATCHED[0])
+    told.withdraw()
+    told.watch_ended(WATCHED[0].kind, "not served")
+    there.hear(outbox)
+    assert there.intake.listed.is_set()
+    assert there.heard == [([], False), (WATCHED[0].kind, "not served")]
+
+
+def test_what_waits_is_passed_on_together_and_in_its_order() -> None:
+    outbox, there = Outbox(), Keeper(WATCHED[0])
+    told = Told(0, outbox)
+    ends: tuple[WatchEnd, ...] = ("silent", "ended", "expired")
+    for why in ends:
+        told.watch_ended(WATCHED[0].kind, why)
+    assert len(ends) < MOST
+    there.hear(outbox)
+    assert there.heard == [(WATCHED[0].kind, why) for why in ends]
+
+
+def test_what_cannot_be_kept_is_asked_for_again_and_holds_nothing_up() -> None:
+    keepers = [Keeper(watched) for watched in WATCHED]
+    ours, theirs = (Connection(each.detach()) for each in socket.socketpair())
+    well = {"metadata": {"name": "a", "resourceVersion": "1"}}
+    messages = [Taken(2, {"metadata": "none"}, deleted=False), Taken(2, well, deleted=False)]
+    theirs.send_bytes(ENCODER.encode(messages))
+    theirs.send_bytes(ENCODER.encode([Ended(0, "ended")]))
+    asked = threading.Thread(target=lambda: listen(ours, [each.intake for each in keepers], keepers[0]))
+    asked.start()
+    assert theirs.recv_bytes() == b"2"
+    theirs.close()
+    asked.join(10)
+    assert keepers[2].cache.all(WATCHED[2].kind) == [well]
+    assert keepers[0].heard == [(WATCHED[0].kind, "ended")]
