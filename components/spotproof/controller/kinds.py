@@ -139,23 +139,19 @@ def project_pod(pod: Mapping[str, Any]) -> Object:
 
 
 def project_node(node: Mapping[str, Any]) -> Object:
-    """Its labels (pool, capacity), taints, whose it is, and whether it is ready or about to be taken."""
+    """Its labels (pool, capacity), taints, whose it is, and whether it is about to be taken."""
     spec, status = node.get("spec", {}), node.get("status", {})
-    types = ("Ready", "PreemptionScheduled", "VMEventScheduled")
     return {
         "metadata": _metadata(node, NODE_LABELS),
-        "spec": {
-            **_picked(spec, "unschedulable"),
-            "taints": [_picked(each, "key", "value", "effect") for each in spec.get("taints", [])],
-        },
-        "status": {"conditions": _conditions(status, types, KNOWN)},
+        "spec": {"taints": [_picked(each, "key", "value", "effect") for each in spec.get("taints", [])]},
+        "status": {"conditions": _conditions(status, ("PreemptionScheduled",), KNOWN)},
     }
 
 
 def project_node_claim(claim: Mapping[str, Any]) -> Object:
     """Which node it became, why it did not, and why it goes if Karpenter itself chose that."""
     status = claim.get("status", {})
-    types = ("Registered", "Initialized", "DisruptionReason", "Ready")
+    types = ("Initialized", "DisruptionReason")
     conditions = [*_conditions(status, ("Launched",), (*KNOWN, "message")), *_conditions(status, types, KNOWN)]
     return {
         "metadata": _metadata(claim, NODE_LABELS),
@@ -164,16 +160,16 @@ def project_node_claim(claim: Mapping[str, Any]) -> Object:
 
 
 def project_job(job: Mapping[str, Any]) -> Object:
-    """A child Job of a JobSet: its counters, whether it is suspended, and the selector its pods get."""
+    """A child Job of a JobSet: which of its counters are not 0, whether it is suspended, and its pods' selector."""
     spec, status = job.get("spec", {}), job.get("status", {})
-    counters = ("active", "ready", "terminating", "succeeded", "failed", "completedIndexes")
+    counters = ("active", "terminating", "succeeded")
     return {
         "metadata": _metadata(job, POD_LABELS),
         "spec": {
-            **_picked(spec, "suspend", "completions", "parallelism"),
+            **_picked(spec, "suspend", "completions"),
             "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),
         },
-        "status": {**_picked(status, *counters), "conditions": _conditions(status)},
+        "status": {**{key: True for key in counters if status.get(key)}, "conditions": _conditions(status)},
     }
 
 
@@ -184,6 +180,22 @@ def project_whole(thing: Mapping[str, Any]) -> Object:
         # stays, as a key without its value: a patch that adds an annotation must know whether there are any
         meta["annotations"] = {**meta["annotations"], LAST_APPLIED: ""}
     return {**thing, "metadata": meta}
+
+
+def project_jobset(jobset: Mapping[str, Any]) -> Object:
+    """All that somebody wrote; of its status how often it was restarted and how it ended."""
+    return _of_status(jobset, "restarts", "restartsCountTowardsMax", "terminalState", "conditions")
+
+
+def project_rayjob(rayjob: Mapping[str, Any]) -> Object:
+    """All that somebody wrote; of its status how it is, its cluster's name, and how often its program failed."""
+    return _of_status(rayjob, "jobDeploymentStatus", "jobStatus", "failed", "rayClusterName", "message", "reason")
+
+
+def _of_status(job: Mapping[str, Any], *keys: str) -> Object:
+    """Counts of pods and nodes are written with each of them, and the pods are watched themselves."""
+    whole = project_whole(job)
+    return {**whole, "status": _picked(whole["status"], *keys)} if whole.get("status") else whole
 
 
 def project_cluster(cluster: Mapping[str, Any]) -> Object:
@@ -200,8 +212,8 @@ WATCHED: Final[tuple[Watched, ...]] = (
     Watched(POLICY, project_whole),
     Watched(RUN, project_whole),
     Watched(NAMESPACE, project_namespace, shape=shapes.OnlyMetadata),
-    Watched(JOBSET, project_whole, FALLBACK_POLICY_LABEL, optional=True),
-    Watched(RAYJOB, project_whole, FALLBACK_POLICY_LABEL, optional=True),
+    Watched(JOBSET, project_jobset, FALLBACK_POLICY_LABEL, optional=True),
+    Watched(RAYJOB, project_rayjob, FALLBACK_POLICY_LABEL, optional=True),
     Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.OnlyMetadata),
     Watched(JOB, project_job, JOBSET_NAME, shape=shapes.Job),
     Watched(NODE_CLAIM, project_node_claim, optional=True, shape=shapes.NodeClaim),
@@ -211,3 +223,5 @@ WATCHED: Final[tuple[Watched, ...]] = (
     Watched(POD, project_pod, PROBE_LABEL, shape=shapes.Pod),
 )
 """In this order they are listed at the start: what a pod is looked at with is there before it."""
+PROJECTIONS: Final[Mapping[Kind, Projection]] = {each.kind: each.project for each in WATCHED}
+"""For what an answer shows of an object, as the watch would."""

@@ -97,7 +97,6 @@ class Taint(TypedDict, total=False):
 class NodeSpec(TypedDict, total=False):
     """Who may come."""
 
-    unschedulable: Any
     taints: list[Taint]
 
 
@@ -139,7 +138,6 @@ class JobSpec(TypedDict, total=False):
 
     suspend: Any
     completions: Any
-    parallelism: Any
     template: PodTemplateSpec
 
 
@@ -147,11 +145,8 @@ class JobStatus(WithConditions, total=False):
     """Its counters."""
 
     active: Any
-    ready: Any
     terminating: Any
     succeeded: Any
-    failed: Any
-    completedIndexes: Any
 
 
 class Job(TypedDict, total=False):

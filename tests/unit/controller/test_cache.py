@@ -84,6 +84,21 @@ def test_a_version_that_says_the_same_wakes_nobody_and_its_own_echo_does() -> No
     assert cache.put(POD, pod(of_jobset("a"), at=2)) == {A}
 
 
+def test_a_record_wakes_its_job_unless_the_job_has_just_written_it() -> None:
+    cache = Cache()
+    for kind in (JOBSET, RAYJOB):
+        cache.put(kind, {"kind": kind.kind, "metadata": {"name": "a", "namespace": "team", "resourceVersion": "1"}})
+    record = {
+        "metadata": {"name": "a", "namespace": "team", "resourceVersion": "2"},
+        "spec": {"job": {"kind": "JobSet"}},
+    }
+    of_its_name = Key("RayJob", "team", "a")
+    assert cache.put(RUN, record) == {A, of_its_name}
+    assert cache.put(RUN, record) == {of_its_name}
+    record = {**record, "metadata": {**record["metadata"], "resourceVersion": "3"}, "status": {"phase": "Running"}}
+    assert cache.put(RUN, record) == {A, of_its_name}
+
+
 def test_pods_that_come_before_their_ray_cluster_are_found_when_it_comes() -> None:
     cache = Cache()
     assert cache.put(POD, pod(of_cluster("c"))) == set()
