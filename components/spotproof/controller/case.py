@@ -6,7 +6,7 @@ from typing import Any
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.jobs.contract import JobKind, JobState
-from spotproof.controller.kinds import Object, project_whole
+from spotproof.controller.kinds import PROJECTIONS, Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Observer
 from spotproof.controller.writing import tell, write_status
@@ -24,6 +24,8 @@ class Case:
     kind: JobKind
     job: Object
     run: Object
+    recorded: TrainingRunStatus
+    """What the run says."""
     memory: Memory
     now: float
     jitter: float
@@ -42,14 +44,16 @@ class Case:
 
     def written(self, status: TrainingRunStatus) -> "Case":
         """The case once its record is stored."""
-        return replace(self, run=write_status(self.api, self.cache, self.run, status))
+        if status == self.recorded:
+            return self
+        return replace(self, run=write_status(self.api, self.cache, self.run, status), recorded=status)
 
     def patched(self, operations: list[Object]) -> "Case":
         """The case once the job is changed, as it was read; refused where it has changed meanwhile."""
         meta = self.job["metadata"]
         as_read = {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]}
         done = self.api.patch(*self.kind.kind, meta["name"], [as_read, *operations], meta["namespace"])
-        job = project_whole(done.object)
+        job = PROJECTIONS[self.kind.kind](done.object)
         self.cache.put(self.kind.kind, job)
         return replace(self, job=job)
 
@@ -58,7 +62,7 @@ class Case:
         job = self.api.find(*self.kind.kind, self.key.name, self.key.namespace)
         if job is None or job["metadata"]["uid"] != self.job["metadata"]["uid"]:
             return None
-        return replace(self, job=project_whole(job))
+        return replace(self, job=PROJECTIONS[self.kind.kind](job))
 
     def tell(self, code: str, **values: Any) -> None:
         """An event on the job."""

@@ -32,6 +32,8 @@ def conditioned(status: TrainingRunStatus, kind: str, reason: str, now: Instant,
         reason=str(values.get("code", reason)),
         message=message,
     )
+    if made == known:
+        return status
     kept = {each.type: each for each in status.conditions}
     return status.model_copy(update={"conditions": tuple({**kept, kind: made}.values())})
 

@@ -26,7 +26,6 @@ from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import Outcome, Visit, visit
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
-from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.kube.client import Refused
@@ -100,7 +99,8 @@ class Reconciler:
             memory = self._memories[key] = Memory(job["metadata"]["uid"], self._policies)
         kind = JOBS[key.kind]
         now, jitter = self._clock(), self._jitter()
-        return Case(self._api, self._cache, key, kind, job, run, memory, now, jitter, self._observer, self._probe_image)
+        status, observer, image = read_status(run), self._observer, self._probe_image
+        return Case(self._api, self._cache, key, kind, job, run, status, memory, now, jitter, observer, image)
 
     def _leave(self, key: Key) -> None:
         """The job is gone, or is not to be managed any more: nothing of the controller's is left on it."""
@@ -141,7 +141,7 @@ class Reconciler:
 
 def _look(case: Case) -> float | None:
     """Whose the job is, in this order: nobody's any more, its owner's, an operation's of ours, somebody's, ours."""
-    status = read_status(case.run)
+    status = case.recorded
     if case.state.over:
         return _over(case, status)
     if why := standing.frozen(case):
@@ -229,7 +229,7 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
     children = case.cache.jobs(case.key)
     found = gang(case.kind, case.job, pods, gone, tiers.get(status.tier or ""), children=children)
-    return Visit(**fields, gang=found, policy=policy, rule=policy_of(policy), tiers=tiers)
+    return Visit(**fields, gang=found, policy=policy, rule=case.memory.policies.rule(policy), tiers=tiers)
 
 
 def _ask(here: Visit, outcome: Outcome) -> None:
