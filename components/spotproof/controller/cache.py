@@ -91,7 +91,7 @@ class Cache:
             known = self._objects[kind].get(where)
             if version(thing) < self._oldest(kind, where, known):
                 return set()
-            if kind == RUN and known is not None and version(thing) == version(known):
+            if kind == RUN and thing == known:
                 # what a look has written is the end of that look, and was a sixth of what woke a job that is reclaimed
                 return self._concerned(kind, thing) - {Key(str(thing["spec"]["job"]["kind"]), *where)}
             said = tuple(links(kind, thing))
