@@ -182,6 +182,11 @@ def event(reason: str, kind: str, words: str = "") -> Holds:
     )
 
 
+def either(*holds: Holds) -> Holds:
+    """One of them."""
+    return lambda world: any(each(world) for each in holds)
+
+
 def both(*holds: Holds) -> Holds:
     """All of them, at one moment."""
     return lambda world: all(each(world) for each in holds)
