@@ -26,7 +26,7 @@ END_SECONDS: Final = 5.0
 CONTEXT: Final = (
     multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
 )
-"""A fork shares what both have loaded, 50 MB. It is safe while there is one thread; macOS' own libraries start some."""
+"""A fork is there at once, and imports nothing again. It is safe while there is one thread; macOS starts some."""
 
 
 class Watches:
