@@ -46,7 +46,7 @@ def upstream() -> Iterator[Upstream]:
 
 @pytest.fixture
 def proxy(upstream: Upstream) -> Iterator[Proxy]:
-    between = Proxy(f"http://127.0.0.1:{upstream.server_address[1]}", "/bucket/team/run/", Role("bucket", "team"))
+    between = Proxy(f"http://127.0.0.1:{upstream.server_address[1]}", "/bucket/team/run/", Role("bucket", "team"), 0.5)
     yield between
     between.close()
 
@@ -103,18 +103,35 @@ def test_only_writes_to_paths_that_are_watched_count_for_the_one_that_is_stopped
 
 @pytest.mark.parametrize("sent", [len(BODY) // 2, len(BODY)], ids=["half of it", "all of a small one"])
 def test_of_a_write_whose_client_is_killed_nothing_is_given_on(proxy: Proxy, upstream: Upstream, sent: int) -> None:
+    client = stopped_client(proxy, sent)
+
+    client.close()
+    proxy.release()
+    put(proxy, "/bucket/team/run/b")
+    assert (upstream.got, proxy.written) == ([BODY], len(BODY))
+
+
+def test_a_killed_client_may_close_its_connection_after_the_write_is_released(upstream: Upstream) -> None:
+    proxy = Proxy(f"http://127.0.0.1:{upstream.server_address[1]}", "/bucket/team/run/", Role("bucket", "team"), 60)
+    client = stopped_client(proxy, len(BODY))
+
+    proxy.release()
+    client.close()
+    put(proxy, "/bucket/team/run/b")
+    proxy.close()
+    assert (upstream.got, proxy.written) == ([BODY], len(BODY))
+
+
+def stopped_client(proxy: Proxy, sent: int) -> socket.socket:
+    """One that is stopped in its write, of whose body so many bytes are sent."""
     stopped = threading.Event()
     proxy.watch(1, stopped.set)
     host, port = address(proxy).split(":")
     client = socket.create_connection((host, int(port)))
     head = f"PUT /bucket/team/run/a HTTP/1.1\r\nHost: s3\r\nContent-Length: {len(BODY)}\r\n\r\n"
     client.sendall(head.encode() + BODY[:sent])
-
     assert stopped.wait(10)
-    client.close()
-    proxy.release()
-    put(proxy, "/bucket/team/run/b")
-    assert (upstream.got, proxy.written) == ([BODY], len(BODY))
+    return client
 
 
 def test_a_body_in_chunks_is_given_on_whole(proxy: Proxy, upstream: Upstream) -> None:
