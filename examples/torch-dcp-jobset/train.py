@@ -50,6 +50,8 @@ def main() -> None:
     training = Training(options, local)
     store = Checkpoints(run.checkpoint_uri, options.keep)
     resume(training, store, run)
+    if dist.get_rank() == 0:
+        store.tidy()  # a save after SIGTERM leaves no time for it: 50 evictions in a row left 8 of 3
     saves = Saves(run, options.save_steps)
     saves.resumed(training.step)
     try:
@@ -248,7 +250,7 @@ class Checkpoints:
         dcp.save(state, storage_writer=writer)
 
     def tidy(self) -> None:
-        """Remove all but the newest complete ones, also what was left half-written. One process, after a save."""
+        """Remove all but the newest complete ones, also what was left half-written. One process, while none saves."""
         complete = self._complete()
         for step in [step for step in self._all() if complete and step not in complete[-self._keep :]]:
             folder = self._folder(self._root, step)
