@@ -22,11 +22,11 @@ RECORDED: Final = ROOT / "tests" / "recordings" / "jobset-reclaim.json"
 IN_A_NAMESPACE: Final = 50
 UIDS: Final = re.compile(r'"(jobset|job|pod|node|nodeclaim|other)-(\d+)"')
 TIMES: Final = re.compile(r'"\+(\d+)s"')
-SLOTS: Final = re.compile(r"@([a-z]+(?: [0-9a-z]+)*)@")
 GANG: Final = re.compile(r'"gang(?=["-])')
 CODES: Final = {"jobset": "a1b0", "job": "a1b1", "pod": "a1b2", "node": "a1b3", "nodeclaim": "a1b4", "other": "a1b5"}
 KINDS: Final = ("JobSet", "Job", "Pod", "Node", "NodeClaim")
 AGE_SECONDS: Final = 7_200
+RECORDED_SECONDS: Final = 120
 
 Object = dict[str, Any]
 Name = tuple[str, str, str]
@@ -34,29 +34,23 @@ Name = tuple[str, str, str]
 
 
 class Template:
-    """A recorded version as text, cut where jobs differ, to be joined for one job: 3,000 of them a second are told."""
+    """A recorded version as text, open where jobs differ, to be filled for one job: 3,000 of them a second are told."""
 
     def __init__(self, version: Version) -> None:
         self.at, self.change, self.kind = version.at, version.change, version.kind
         self.thing = version.object
-        marked = _marked(json.dumps(version.object))
-        self._pieces = SLOTS.split(marked)
-        self.named = _marked(json.dumps(version.object["metadata"]["name"])).strip('"')
-        self.namespaced = "namespace" in version.object["metadata"]
+        self._text = _open(json.dumps(version.object))
+        self._name = _open(json.dumps(version.object["metadata"]["name"])).strip('"')
+        self._namespaced = "namespace" in version.object["metadata"]
 
     def text(self, number: int, began: float, version: int) -> str:
         """As JSON: of this job, whose recording began then, as this write."""
-        values = _values(number)
-        return "".join(
-            piece if rank % 2 == 0 else _filled(piece, values, began, version)
-            for rank, piece in enumerate(self._pieces)
-        )
+        return self._text % {**_values(number), **_times(int(began)), "version": version}
 
     def name(self, number: int) -> Name:
         """Kind, namespace and name for this job."""
         values = _values(number)
-        name = SLOTS.sub(lambda found: values[found[1]], self.named)
-        return self.kind, values["namespace"] if self.namespaced else "", name
+        return self.kind, values["namespace"] if self._namespaced else "", self._name % values
 
 
 class Story:
@@ -76,7 +70,7 @@ class Story:
     @cached_property
     def evicted(self) -> int:
         """How many pods are marked as targets of a disruption: they all leave one node."""
-        marked = {each.named for each in self.later if each.kind == "Pod" and _is_target(each.thing)}
+        marked = {each.name(0) for each in self.later if each.kind == "Pod" and _is_target(each.thing)}
         return len(marked)
 
     @cached_property
@@ -182,29 +176,32 @@ def _object(stored: Object | str | None) -> Object | None:
     return json.loads(stored) if isinstance(stored, str) else stored
 
 
-def _marked(text: str) -> str:
-    """The recorded text with slots in place of what jobs differ in."""
-    text = text.replace("/test-1/gang", "/@namespace@/@name@").replace("-0.gang", "-0.@name@")
-    text = GANG.sub('"@name@', text).replace('"test-1"', '"@namespace@"')
+def _open(text: str) -> str:
+    """The recorded text with a place for each value in which jobs differ."""
+    text = text.replace("%", "%%")
+    text = text.replace("/test-1/gang", "/%(namespace)s/%(name)s").replace("-0.gang", "-0.%(name)s")
+    text = GANG.sub('"%(name)s', text).replace('"test-1"', '"%(namespace)s"')
     for suffix in ("hk9vl", "pqcph", "wv6dl"):
-        text = text.replace(suffix, f"{suffix[:3]}@number@")
-    text = UIDS.sub(lambda found: f'"@uid {CODES[found[1]]} {found[2]}@"', text)
-    text = re.sub(r'"resourceVersion": "\d+"', '"resourceVersion": "@version@"', text)
-    return TIMES.sub(lambda found: f'"@time {found[1]}@"', text)
+        text = text.replace(suffix, f"{suffix[:3]}%(number)s")
+    text = UIDS.sub(lambda found: f'"%(uid)s-{CODES[found[1]]}-4000-8000-{int(found[2]):012d}"', text)
+    text = re.sub(r'"resourceVersion": "\d+"', '"resourceVersion": "%(version)s"', text)
+    return TIMES.sub(r'"%(+\1)s"', text)
 
 
 @functools.lru_cache(maxsize=20_000)
-def _values(number: int) -> dict[str, str]:
-    return {"name": name_of(number), "namespace": namespace_of(number), "number": f"{number:05d}"}
+def _values(number: int) -> Mapping[str, str]:
+    return {
+        "name": name_of(number),
+        "namespace": namespace_of(number),
+        "number": f"{number:05d}",
+        "uid": f"{number:08x}",
+    }
 
 
-def _filled(slot: str, values: Mapping[str, str], began: float, version: int) -> str:
-    if slot in values:
-        return values[slot]
-    what, *rest = slot.split(" ")
-    if what == "uid":
-        return f"{int(values['number']):08x}-{rest[0]}-4000-8000-{int(rest[1]):012d}"
-    return str(version) if what == "version" else _time(int(began) + int(rest[0]))
+@functools.lru_cache(maxsize=1_000)
+def _times(began: int) -> Mapping[str, str]:
+    """Of a recording that began then, every second, by the word that it has there."""
+    return {f"+{second}": _time(began + second) for second in range(RECORDED_SECONDS)}
 
 
 def has(thing: Mapping[str, Any], selector: str) -> bool:
@@ -225,7 +222,6 @@ def namespace_of(number: int) -> str:
 
 
 @functools.lru_cache(maxsize=20_000)
-@functools.lru_cache(maxsize=4_096)
 def _time(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
