@@ -84,7 +84,12 @@ class App:
             probe_image=options.probe_image,
         )
         self._workers = Workers(
-            options.workers, self._queue, reconciler, observer=self._metrics, seconds=time.monotonic
+            options.workers,
+            self._queue,
+            reconciler,
+            observer=self._metrics,
+            seconds=time.monotonic,
+            caught_up=watches.caught_up,
         )
         self._standing: threading.Thread | None = None
 

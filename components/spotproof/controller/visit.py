@@ -155,13 +155,12 @@ def _is_old(here: Visit, status: TrainingRunStatus, pod: Object) -> bool:
 
 
 def _lost_at(pod: Object) -> Instant | None:
-    """When a pod was lost, as it says itself."""
+    """When a pod was lost, as it says itself; one that is deleted, when its grace ends."""
     times: list[Instant] = []
     if is_disrupted(pod) and (at := condition(pod, "DisruptionTarget").get("lastTransitionTime")):
         times.append(parse_instant(at))
     if is_leaving(pod):
-        grace = int(pod["metadata"].get("deletionGracePeriodSeconds", 0))
-        times.append(parse_instant(pod["metadata"]["deletionTimestamp"]) - grace)
+        times.append(parse_instant(pod["metadata"]["deletionTimestamp"]))
     times += [parse_instant(each["finishedAt"]) for each in pod["status"].get("ended", []) if each.get("finishedAt")]
     return min(times, default=None)
 

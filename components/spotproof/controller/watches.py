@@ -12,6 +12,7 @@ import structlog
 
 from spotproof.controller.access import Access
 from spotproof.controller.cache import Cache
+from spotproof.controller.footprint import give_back
 from spotproof.controller.intake import Changed, Intake
 from spotproof.controller.kinds import WATCHED
 from spotproof.controller.logs import Saying
@@ -42,6 +43,8 @@ class Watches:
         self._process = CONTEXT.Process(target=watch, args=(access, saying, self._theirs, self._ours), name="watches")
         self._thread: threading.Thread | None = None
         self._intakes: tuple[Intake, ...] = ()
+        self.caught_up: Final = threading.Event()
+        """Set as long as everything that has come is taken in."""
 
     def start(self, cache: Cache, changed: Changed, observer: WatchObserver) -> None:
         """Begin, before this process has threads or connections of its own.
@@ -51,10 +54,12 @@ class Watches:
             changed: Told of the jobs that a change may concern.
             observer: Told of lists and of watches that end.
         """
+        # A collection writes to all that it looks at; what it is spared stays shared: 52 MiB of both instead of 76.
+        give_back()
         self._process.start()
         self._theirs.close()
         self._intakes = tuple(Intake(watched, cache, changed) for watched in WATCHED)
-        told = (self._ours, self._intakes, observer)
+        told = (self._ours, self._intakes, observer, self.caught_up)
         self._thread = threading.Thread(target=listen, args=told, name="watches", daemon=True)
         self._thread.start()
 
@@ -77,17 +82,24 @@ class Watches:
         self._process.kill()
 
 
-def listen(connection: Connection, intakes: Sequence[Intake], observer: WatchObserver) -> None:
+def listen(
+    connection: Connection, intakes: Sequence[Intake], observer: WatchObserver, caught_up: threading.Event
+) -> None:
     """Take in all that comes, until the other end is closed; what cannot be kept is asked for again.
 
     Args:
         connection: To the process that watches.
         intakes: In the order of `kinds.WATCHED`.
         observer: Told of lists and of watches that end.
+        caught_up: Set as long as nothing has come that is not taken in.
     """
     with contextlib.suppress(EOFError, OSError):
         while True:
-            for message in DECODER.decode(connection.recv_bytes()):
+            if not connection.poll():
+                caught_up.set()
+            news = connection.recv_bytes()
+            caught_up.clear()
+            for message in DECODER.decode(news):
                 try:
                     hear(message, intakes[message.watch], observer)
                 except Exception:  # noqa: BLE001  # an object that cannot be kept must not end the watches of all others

@@ -115,6 +115,29 @@ def test_what_waits_is_passed_on_together_and_in_its_order() -> None:
     assert there.heard == [(WATCHED[0].kind, why) for why in ends]
 
 
+class Asking(Keeper):
+    """Notes whether everything had been taken in, whenever it is told of something."""
+
+    def __init__(self, watched: Watched, caught_up: threading.Event) -> None:
+        super().__init__(watched)
+        self.caught_up = caught_up
+
+    def watch_ended(self, kind: Kind, why: WatchEnd) -> None:  # noqa: ARG002  # the protocol's
+        self.heard.append((kind, self.caught_up.is_set()))
+
+
+def test_while_news_is_taken_in_the_process_has_not_caught_up() -> None:
+    ours, theirs = (Connection(each.detach()) for each in socket.socketpair())
+    asking = Asking(WATCHED[0], caught_up := threading.Event())
+    listening = threading.Thread(target=lambda: listen(ours, [asking.intake], asking, caught_up))
+    listening.start()
+    assert caught_up.wait(10)
+    theirs.send_bytes(ENCODER.encode([Ended(0, "ended")]))
+    theirs.close()
+    listening.join(10)
+    assert asking.heard == [(WATCHED[0].kind, False)]
+
+
 def test_what_cannot_be_kept_is_asked_for_again_and_holds_nothing_up() -> None:
     keepers = [Keeper(watched) for watched in WATCHED]
     ours, theirs = (Connection(each.detach()) for each in socket.socketpair())
@@ -122,9 +145,11 @@ def test_what_cannot_be_kept_is_asked_for_again_and_holds_nothing_up() -> None:
     messages = [Taken(2, {"metadata": "none"}, deleted=False), Taken(2, well, deleted=False)]
     theirs.send_bytes(ENCODER.encode(messages))
     theirs.send_bytes(ENCODER.encode([Ended(0, "ended")]))
-    asked = threading.Thread(target=lambda: listen(ours, [each.intake for each in keepers], keepers[0]))
+    caught_up = threading.Event()
+    asked = threading.Thread(target=lambda: listen(ours, [each.intake for each in keepers], keepers[0], caught_up))
     asked.start()
     assert theirs.recv_bytes() == b"2"
+    assert caught_up.wait(10)
     theirs.close()
     asked.join(10)
     assert keepers[2].cache.all(WATCHED[2].kind) == [well]

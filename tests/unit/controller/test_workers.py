@@ -1,5 +1,6 @@
 """One look at a job, and what its outcome makes of the queue."""
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,7 @@ from spotproof.controller.metrics import Outcome, Unobserved
 from spotproof.controller.work_queue import WorkQueue
 from spotproof.controller.workers import Workers, step
 from spotproof.kube.client import Refused, Unreachable
+from spotproof.kube.waiting import wait
 
 A = Key("JobSet", "team", "a")
 
@@ -64,6 +66,38 @@ def test_a_look_that_fails_is_repeated_by_the_queue(error: Exception, outcome: O
     assert queue.next_at() == again
 
 
+class Behind(threading.Event):
+    """News that is never taken in; counts who waits for that, who has then waited long enough."""
+
+    waits = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        self.waits += 1
+        return False
+
+
+def test_a_worker_gives_way_to_news_before_each_look_and_looks_all_the_same() -> None:
+    queue: WorkQueue[Key] = WorkQueue(clock=lambda: 1000.0, jitter=lambda: 1.0)
+    behind, waited = Behind(), list[int]()
+
+    def seen() -> None:
+        waited.append(behind.waits)
+        queue.add(Key("JobSet", "team", "b")) if len(waited) == 1 else queue.stop()
+
+    workers = Workers(1, queue, Reconciler(seen), observer=Unobserved(), seconds=lambda: 0.0, caught_up=behind)
+    queue.add(A)
+    workers.start()
+    wait(lambda: not workers.alive(), "the worker to end", 10)
+    assert waited == [1, 2]
+
+
+def set_event() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
+
+
 def test_workers_finish_what_is_at_hand_and_take_nothing_more() -> None:
     queue: WorkQueue[Key] = WorkQueue(clock=lambda: 1000.0, jitter=lambda: 1.0)
     reconciler = Reconciler(lambda: None)
@@ -73,7 +107,7 @@ def test_workers_finish_what_is_at_hand_and_take_nothing_more() -> None:
         queue.stop()
 
     reconciler.look = last
-    workers = Workers(2, queue, reconciler, observer=Unobserved(), seconds=lambda: 0.0)
+    workers = Workers(2, queue, reconciler, observer=Unobserved(), seconds=lambda: 0.0, caught_up=set_event())
     queue.add(A)
     workers.start()
     assert workers.stop(10)
