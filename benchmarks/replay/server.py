@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import msgspec
+
 from benchmarks.replay.json_patch import Conflict, apply
 from benchmarks.replay.world import Object, World, has, name_of, namespace_of, read_policies
 from spotproof.controller.kinds import LEASE, WATCHED
@@ -75,7 +77,7 @@ class Server:
                     await self._watch(request, writer)
                     return
                 status, answer = self._answer(request)
-                text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+                text = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
                 head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
                 writer.write(head.encode() + text)
                 await writer.drain()
@@ -119,7 +121,7 @@ class Server:
         if request.method == "DELETE":
             self.tell("DELETED", self.world.remove(found))
             return 200, {"kind": "Status", "status": "Success"}
-        change = json.loads(request.body)
+        change = msgspec.json.decode(request.body)
         if request.method == "PUT":
             stored = self.world.put(change)
         elif "json-patch" in request.content_type:
@@ -133,7 +135,7 @@ class Server:
         return 200, stored
 
     def _create(self, kind: str, request: Request) -> tuple[int, Any]:
-        thing = json.loads(request.body)
+        thing = msgspec.json.decode(request.body)
         meta = thing["metadata"]
         self._note(kind, meta.get("namespace", ""), meta["name"])
         if kind == "Event":
@@ -170,7 +172,7 @@ class Server:
 
     def tell(self, what: str, thing: Object) -> None:
         """Everybody who watches hears of a change."""
-        self._tell(thing["kind"], thing, json.dumps({"type": what, "object": thing}).encode() + b"\n")
+        self._tell(thing["kind"], thing, msgspec.json.encode({"type": what, "object": thing}) + b"\n")
 
     def _tell(self, kind: str, like: Mapping[str, Any], line: bytes) -> None:
         for watcher in self.watchers:

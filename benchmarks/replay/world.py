@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from spotproof.rehearsal.patches import patched
 from spotproof.rehearsal.recording import Recording, Version, load
 from tests.conftest import ROOT
@@ -148,14 +150,15 @@ class World:
         self.version += 1
         key, text = template.name(number), template.text(number, began, self.version)
         if template.kind == "JobSet":
-            text = json.dumps(_with_ours(json.loads(text), _object(self.changed.get(key))))
+            ours = _with_ours(msgspec.json.decode(text), _object(self.changed.get(key)))
+            text = msgspec.json.encode(ours).decode()
         self.changed[key] = None if template.change == "deleted" else text
         return text
 
     def _unchanged(self, kind: str, number: int) -> list[Object]:
         began = self._began - AGE_SECONDS - number % 3_600
         return [
-            json.loads(each.text(number, began, 1_000 + number * 100 + rank))
+            msgspec.json.decode(each.text(number, began, 1_000 + number * 100 + rank))
             for rank, each in enumerate(self.story.before)
             if each.kind == kind and each.name(number) not in self.changed
         ]
@@ -173,7 +176,7 @@ def _with_ours(told: Object, known: Object | None) -> Object:
 
 
 def _object(stored: Object | str | None) -> Object | None:
-    return json.loads(stored) if isinstance(stored, str) else stored
+    return msgspec.json.decode(stored) if isinstance(stored, str) else stored
 
 
 def _open(text: str) -> str:

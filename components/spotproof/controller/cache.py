@@ -114,6 +114,14 @@ class Cache:
                 self._settle(was)
             return concerned | self._concerned(kind, thing) | self._turned(coming)
 
+    def exchange(self, kind: Kind, thing: Object, equal: Object) -> None:
+        """Keep an equal object in place of this very one, unless another version has come meanwhile."""
+        where = place(thing)
+        with self._lock:
+            if self._objects[kind].get(where) is thing:
+                self._objects[kind][where] = equal
+                self._index.link(links(kind, equal), where, equal)
+
     def drop(self, kind: Kind, thing: Object) -> set[Key]:
         """An object is gone; where a newer one of its name is there, that stays. Returns the jobs it may concern."""
         with self._lock:

@@ -24,20 +24,31 @@ from spotproof.controller.footprint import give_back
 from spotproof.controller.kinds import WATCHED, Kind, Object
 from spotproof.controller.metrics import WatchEnd
 from spotproof.controller.reflector import Reflector
-from spotproof.controller.wire import ENCODER, Begun, Ended, Listed, Message, Paged, Taken, Withdrawn
+from spotproof.controller.relations import Place, place
+from spotproof.controller.wire import ENCODER, Begun, Ended, Listed, Message, Paged, Renewed, Taken, Withdrawn
 
 _log: Final = structlog.get_logger()
 
-MOST: Final = 64
+MOST: Final = 128
 """Messages that wait to be passed on; pages of 500 pods are 1 MB each. Then the watches wait, and the server with
 them."""
 
 
-class Outbox:
-    """What is to be passed on, from many threads to the one that does it."""
+GATHER_SECONDS: Final = 0.01
+"""From the first message to its being passed on, with all that has come meanwhile: 3,000 a second one by one took the
+other process as long as what it then did with them."""
 
-    def __init__(self) -> None:
+
+class Outbox:
+    """What is to be passed on, from many threads to the one that does it.
+
+    Args:
+        gather_seconds: How long a message waits for others.
+    """
+
+    def __init__(self, gather_seconds: float = 0.0) -> None:
         self._queue: queue.Queue[Message] = queue.Queue(MOST)
+        self._gather_seconds = gather_seconds
 
     def put(self, message: Message) -> None:
         """Pass it on, after what was put before it; waits where there is no room."""
@@ -46,6 +57,7 @@ class Outbox:
     def take(self) -> list[Message]:
         """Everything that waits, at least one."""
         messages = [self._queue.get()]
+        time.sleep(self._gather_seconds)
         with contextlib.suppress(queue.Empty):
             while len(messages) < MOST:
                 messages.append(self._queue.get_nowait())
@@ -54,6 +66,9 @@ class Outbox:
 
 class Told:
     """The store of one watch, and its observer: all of it goes to the other process.
+
+    An object that is kept whole, as jobs are, is not told again where only its version is new: of the 11 versions of a
+    JobSet that is restarted, each of them as large as all else that is told of its pods, 8 are counts of pods.
 
     Args:
         watch: Its rank.
@@ -64,13 +79,18 @@ class Told:
         self._watch = watch
         self._outbox = outbox
         self._at = 0
+        self._whole = WATCHED[watch].shape is None
+        self._told: dict[Place, int] = {}
 
     def begin(self) -> None:
         """A list begins."""
+        self._told.clear()
         self._outbox.put(Begun(self._watch))
 
     def page(self, things: Sequence[Object]) -> None:
         """Some objects of it."""
+        for each in things:
+            self._is_told(each)
         self._outbox.put(Paged(self._watch, list(things)))
 
     def end(self, at: int) -> None:
@@ -83,7 +103,22 @@ class Told:
 
     def take(self, thing: Object, *, deleted: bool) -> None:
         """A version of an object."""
+        where = place(thing)
+        if deleted:
+            self._told.pop(where, None)
+        elif self._is_told(thing):
+            self._outbox.put(Renewed(self._watch, *where, thing["metadata"]["resourceVersion"]))
+            return
         self._outbox.put(Taken(self._watch, thing, deleted))
+
+    def _is_told(self, thing: Object) -> bool:
+        """Whether it is as it was told last, but for its version; from now on it is told."""
+        if not self._whole:
+            return False
+        where, meta = place(thing), {**thing["metadata"], "resourceVersion": ""}
+        content = hash(ENCODER.encode({**thing, "metadata": meta}))
+        same, self._told[where] = self._told.get(where) == content, content
+        return same
 
     def withdraw(self) -> None:
         """The API server does not have the kind."""
@@ -107,7 +142,7 @@ def watch(access: Access, saying: logs.Saying, connection: Connection, other_end
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)  # the other process is told, and this one ends with it
     logs.configure(saying)
-    outbox = Outbox()
+    outbox = Outbox(GATHER_SECONDS)
     reflectors = _reflectors(access, outbox)
     _start("outbox", lambda: _send(outbox, connection))
     for each in reflectors:

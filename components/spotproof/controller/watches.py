@@ -18,12 +18,16 @@ from spotproof.controller.kinds import WATCHED
 from spotproof.controller.logs import Saying
 from spotproof.controller.metrics import WatchObserver
 from spotproof.controller.watch_process import watch
-from spotproof.controller.wire import DECODER, ENOUGH, Begun, Ended, Listed, News, Paged, Taken, Withdrawn
+from spotproof.controller.wire import DECODER, ENOUGH, Begun, Ended, Listed, News, Paged, Renewed, Taken, Withdrawn
 
 _log: Final = structlog.get_logger()
 
 END_SECONDS: Final = 5.0
 """For the other process to end, once nobody listens to it."""
+QUIET_SECONDS: Final = 0.2
+"""Without news, until there is time to save memory."""
+SHARED_AT_ONCE: Final = 256
+"""Objects, some 25 ms of work: as long as news then has to wait."""
 CONTEXT: Final = (
     multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
 )
@@ -97,6 +101,8 @@ def listen(
         while True:
             if not connection.poll():
                 caught_up.set()
+                while not connection.poll(QUIET_SECONDS) and any(each.share(SHARED_AT_ONCE) for each in intakes):
+                    pass
             news = connection.recv_bytes()
             caught_up.clear()
             for message in DECODER.decode(news):
@@ -112,6 +118,8 @@ def hear(message: News, intake: Intake, observer: WatchObserver) -> None:
     match message:
         case Taken():
             intake.take(message.thing, deleted=message.deleted)
+        case Renewed():
+            intake.renew(message.namespace, message.name, message.version)
         case Begun():
             intake.begin()
         case Paged():

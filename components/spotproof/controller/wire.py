@@ -38,6 +38,14 @@ class Taken(Message):
     deleted: bool
 
 
+class Renewed(Message):
+    """Of an object nothing but the resource version is new since it was told last."""
+
+    namespace: str
+    name: str
+    version: str
+
+
 class Withdrawn(Message):
     """The API server does not have the kind."""
 
@@ -48,7 +56,7 @@ class Ended(Message):
     why: WatchEnd
 
 
-News: TypeAlias = Begun | Paged | Listed | Taken | Withdrawn | Ended
+News: TypeAlias = Begun | Paged | Listed | Taken | Renewed | Withdrawn | Ended
 
 ENOUGH: Final = b""
 """What is told the other way, to end it. All else is the rank of a watch whose objects are to be listed again."""

@@ -43,6 +43,20 @@ def test_an_older_version_changes_nothing_and_wakes_nobody() -> None:
     assert labels(cache.job(A) or {})[FALLBACK_POLICY_LABEL] == "new"
 
 
+def test_an_equal_object_takes_the_place_of_that_very_version_and_of_no_newer_one() -> None:
+    cache = Cache()
+    first, equal = pod(of_jobset("a"), at=1), pod(of_jobset("a"), at=1)
+    cache.put(POD, first)
+    cache.exchange(POD, first, equal)
+    assert cache.get(POD, "team", "p") is equal
+    assert cache.pods(A)[0] is equal
+
+    newer = pod(of_jobset("a"), at=2)
+    cache.put(POD, newer)
+    cache.exchange(POD, equal, first)
+    assert cache.pods(A)[0] is newer
+
+
 def test_an_answer_that_comes_after_the_end_of_its_object_does_not_bring_it_back() -> None:
     cache = Cache()
     cache.put(JOBSET, jobset(at=5))

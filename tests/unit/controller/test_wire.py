@@ -9,7 +9,7 @@ import pytest
 
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.intake import Intake
-from spotproof.controller.kinds import WATCHED, Kind, Watched
+from spotproof.controller.kinds import JOBSET, WATCHED, Kind, Watched
 from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.reflector import Store
 from spotproof.controller.watch_process import MOST, Outbox, Told
@@ -17,6 +17,7 @@ from spotproof.controller.watches import hear, listen
 from spotproof.controller.wire import DECODER, ENCODER, Ended, Taken
 from spotproof.rehearsal.recording import Version, load
 from tests.conftest import ROOT
+from tests.unit.controller.objects import jobset
 
 RECORDINGS = sorted((ROOT / "tests" / "recordings").glob("*.json"))
 
@@ -102,6 +103,22 @@ def test_a_kind_that_is_not_there_and_a_watch_that_ends_are_told() -> None:
     there.hear(outbox)
     assert there.intake.listed.is_set()
     assert there.heard == [([], False), (WATCHED[0].kind, "not served")]
+
+
+def test_of_a_job_of_which_only_the_version_is_new_only_that_is_told() -> None:
+    rank, outbox = [each.kind for each in WATCHED].index(JOBSET), Outbox()
+    told = Told(rank, outbox)
+    told.take(jobset(at=1), deleted=False)
+    told.take(jobset(at=2), deleted=False)
+    told.take(jobset(at=3, policy="other"), deleted=False)
+    told.take(jobset(at=4, policy="other"), deleted=True)
+    told.take(jobset(at=5, policy="other"), deleted=False)
+    told.begin()
+    told.take(jobset(at=6, policy="other"), deleted=False)
+    told.page([jobset("b", at=6)])
+    told.take(jobset("b", at=7), deleted=False)
+    kinds = [type(each).__name__ for each in outbox.take()]
+    assert kinds == ["Taken", "Renewed", "Taken", "Taken", "Taken", "Begun", "Taken", "Paged", "Renewed"]
 
 
 def test_what_waits_is_passed_on_together_and_in_its_order() -> None:
