@@ -147,7 +147,8 @@ class App:
         """Look at every job once; from now on news is work."""
         _log.info("leading", workers=self._options.workers)
         self._leading = True
-        self._changed(set(self._cache.keys()))
+        for key in sorted(self._cache.keys()):  # those of one namespace are preflighted beside each other
+            self._queue.add(key)
         self._workers.start()
 
     def _stand(self, candidate: Candidate) -> None:

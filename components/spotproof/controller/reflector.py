@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from spotproof.controller.decoding import Decode, decoder
+from spotproof.controller.decoding import Decode, decoder, page_decoder
 from spotproof.controller.kinds import Object, Watched
 from spotproof.controller.metrics import WatchEnd, WatchObserver
 from spotproof.controller.work_queue import Backoff
@@ -47,7 +47,16 @@ class Restored(Exception):  # noqa: N818  # the name is the sentence
 class Source(Protocol):
     """Where objects come from; `kube.client.Kube` fits."""
 
-    def page(self, api_version: str, kind: str, *, labels: str = "", limit: int = 0, go_on: str = "") -> Page:
+    def page(  # noqa: PLR0913  # what names a list
+        self,
+        api_version: str,
+        kind: str,
+        *,
+        labels: str = "",
+        limit: int = 0,
+        go_on: str = "",
+        decode: Decode = ...,
+    ) -> Page:
         """Some objects, and how to ask for the next ones."""
         ...
 
@@ -132,7 +141,7 @@ class Reflector:
         self._served = True
         self._doubted = False
         self._doubts = 0
-        self._decode = decoder(watched.shape)
+        self._decode, self._decode_page = decoder(watched.shape), page_decoder(watched.shape)
         self._since = ""
         self._newest = 0
         self._stream: Stream | None = None
@@ -219,7 +228,12 @@ class Reflector:
     def _page(self, go_on: str) -> Page:
         kind = self.watched.kind
         return self._source.page(
-            kind.api_version, kind.kind, labels=self.watched.labels, limit=PAGE_OBJECTS, go_on=go_on
+            kind.api_version,
+            kind.kind,
+            labels=self.watched.labels,
+            limit=PAGE_OBJECTS,
+            go_on=go_on,
+            decode=self._decode_page,
         )
 
     def _watch(self) -> float:

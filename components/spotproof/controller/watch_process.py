@@ -7,7 +7,6 @@ came up to 15 s late. Alone it keeps up, and what it has read meanwhile is passe
 
 import contextlib
 import os
-import queue
 import signal
 import threading
 import time
@@ -29,9 +28,9 @@ from spotproof.controller.wire import ENCODER, Begun, Ended, Listed, Message, Pa
 
 _log: Final = structlog.get_logger()
 
-MOST: Final = 128
-"""Messages that wait to be passed on; pages of 500 pods are 1 MB each. Then the watches wait, and the server with
-them."""
+MOST: Final = 1_000
+"""Objects that wait to be passed on, 2 MB of pods; then the watches wait, and the server with them. At a start more is
+listed than the other process takes in meanwhile: 64 pages that waited were 100 MB."""
 
 
 GATHER_SECONDS: Final = 0.01
@@ -47,21 +46,38 @@ class Outbox:
     """
 
     def __init__(self, gather_seconds: float = 0.0) -> None:
-        self._queue: queue.Queue[Message] = queue.Queue(MOST)
         self._gather_seconds = gather_seconds
+        self._changed = threading.Condition()
+        self._messages: list[Message] = []
+        self._objects = 0
 
     def put(self, message: Message) -> None:
         """Pass it on, after what was put before it; waits where there is no room."""
-        self._queue.put(message)
+        with self._changed:
+            self._changed.wait_for(lambda: self._objects < MOST)
+            self._messages.append(message)
+            self._objects += _objects(message)
+            if len(self._messages) == 1:
+                self._changed.notify_all()
 
     def take(self) -> list[Message]:
         """Everything that waits, at least one."""
-        messages = [self._queue.get()]
+        with self._changed:
+            self._changed.wait_for(lambda: self._messages)
         time.sleep(self._gather_seconds)
-        with contextlib.suppress(queue.Empty):
-            while len(messages) < MOST:
-                messages.append(self._queue.get_nowait())
-        return messages
+        with self._changed:
+            messages, self._messages, self._objects = self._messages, [], 0
+            self._changed.notify_all()
+            return messages
+
+    def emptied(self) -> None:
+        """Wait until all that waited is passed on."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._messages)
+
+
+def _objects(message: Message) -> int:
+    return len(message.things) if isinstance(message, Paged) else 1
 
 
 class Told:
@@ -147,7 +163,7 @@ def watch(access: Access, saying: logs.Saying, connection: Connection, other_end
     _start("outbox", lambda: _send(outbox, connection))
     for each in reflectors:
         _start(f"watch {each.watched.kind.kind}", each.run)
-    threading.Thread(target=lambda: reflectors[-1].listed.wait() and give_back(), daemon=True).start()
+    threading.Thread(target=_settle, args=(reflectors[-1], outbox), daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while told := connection.recv_bytes():
             reflectors[int(told)].doubt()
@@ -161,6 +177,12 @@ def _reflectors(access: Access, outbox: Outbox) -> list[Reflector]:
         told, after = Told(rank, outbox), found[-1].listed if found else None
         found.append(Reflector(kube, watched, told, observer=told, seconds=time.monotonic, jitter=random, after=after))
     return found
+
+
+def _settle(last: Reflector, outbox: Outbox) -> None:
+    last.listed.wait()
+    outbox.emptied()
+    give_back()
 
 
 def _send(outbox: Outbox, connection: Connection) -> None:

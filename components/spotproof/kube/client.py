@@ -144,14 +144,31 @@ class Kube:
         answer = self._list(api_version, kind, namespace, [("labelSelector", labels), ("fieldSelector", fields)])
         return [{"apiVersion": api_version, "kind": kind, **item} for item in answer["items"]]
 
-    def page(self, api_version: str, kind: str, *, labels: str = "", limit: int = 0, go_on: str = "") -> Page:
+    def page(  # noqa: PLR0913  # what names a list
+        self,
+        api_version: str,
+        kind: str,
+        *,
+        labels: str = "",
+        limit: int = 0,
+        go_on: str = "",
+        decode: Callable[[bytes], Object] = json.loads,
+    ) -> Page:
         """Some objects of a kind in all namespaces, and how to ask for the next ones; as stored now, from no cache.
+
+        Args:
+            api_version: Of the kind.
+            kind: The kind.
+            labels: Selector of the objects.
+            limit: How many at most; 0 for all.
+            go_on: What the page before this one said.
+            decode: Makes metadata and items of the answer; a ValueError says that it is none.
 
         Raises:
             Refused: also where the server has no such kind (404), or the list has taken too long (410).
         """
         query = [("labelSelector", labels), ("limit", str(limit or "")), ("continue", go_on)]
-        answer = self._list(api_version, kind, None, query)
+        answer = self._list(api_version, kind, None, query, decode)
         meta = answer["metadata"]
         return Page(answer["items"], str(meta["resourceVersion"]), str(meta.get("continue") or ""))
 
@@ -280,9 +297,16 @@ class Kube:
         """
         return waiting.wait(read, what, within_seconds, seen=seen, patient=(Refused,))
 
-    def _list(self, api_version: str, kind: str, namespace: str | None, query: Query) -> Object:
+    def _list(
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str | None,
+        query: Query,
+        decode: Callable[[bytes], Object] = json.loads,
+    ) -> Object:
         path = self._path(api_version, kind, None, namespace)
-        return self._json(self._request("get", path, query=[(key, value) for key, value in query if value]))
+        return self._json(self._request("get", path, query=[(key, value) for key, value in query if value]), decode)
 
     def _path_of(self, thing: Mapping[str, Any], *, named: bool) -> str:
         metadata, kind = thing["metadata"], str(thing["kind"])
@@ -326,10 +350,10 @@ class Kube:
             )
 
     @staticmethod
-    def _json(answer: Any) -> Object:
+    def _json(answer: Any, decode: Callable[[bytes], Object] = json.loads) -> Object:
         """The body, which is read only now: a connection may still be cut in the middle of it."""
         with said():
-            return json.loads(answer.data)
+            return decode(answer.data)
 
 
 def _strict(*, dry_run: bool) -> Query:

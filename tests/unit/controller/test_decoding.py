@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.decoding import decoder
+from spotproof.controller.decoding import decoder, page_decoder
 from spotproof.controller.kinds import WATCHED, Object, Watched
 from spotproof.controller.said import of_claims
 from spotproof.rehearsal.recording import load
@@ -31,6 +31,22 @@ def test_a_projection_reads_nothing_that_its_shape_lacks(watched: Watched) -> No
     for thing in found:
         assert watched.project(decode(line("MODIFIED", thing))["object"]) == watched.project(thing)
     assert found or watched.kind.kind in {"Namespace", "RayCluster"}
+
+
+@pytest.mark.parametrize("watched", NARROW, ids=lambda each: f"{each.kind.kind} {each.labels}")
+def test_a_page_is_what_its_objects_are_as_events(watched: Watched) -> None:
+    found = [*recorded(watched.kind.kind), {"metadata": {"name": "odd", "ownerReferences": 1}}]
+    page = page_decoder(watched.shape)(json.dumps({"metadata": {"continue": "x"}, "items": found}).encode())
+
+    assert page["metadata"] == {"continue": "x"}
+    assert page["items"] == [decoder(watched.shape)(line("ADDED", each))["object"] for each in found]
+
+
+def test_a_page_without_objects_may_have_null_and_what_is_no_page_is_an_error() -> None:
+    decode = page_decoder(None)
+    assert decode(b'{"kind": "PodList", "metadata": {}, "items": null}')["items"] == []
+    with pytest.raises(ValueError, match="items"):
+        decode(b'{"kind": "Status", "metadata": {}}')
 
 
 def test_karpenters_words_on_a_claim_that_it_could_not_launch_are_kept() -> None:

@@ -14,7 +14,7 @@ from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.reflector import Store
 from spotproof.controller.watch_process import MOST, Outbox, Told
 from spotproof.controller.watches import hear, listen
-from spotproof.controller.wire import DECODER, ENCODER, Ended, Taken
+from spotproof.controller.wire import DECODER, ENCODER, Ended, Paged, Taken
 from spotproof.rehearsal.recording import Version, load
 from tests.conftest import ROOT
 from tests.unit.controller.objects import jobset
@@ -103,6 +103,24 @@ def test_a_kind_that_is_not_there_and_a_watch_that_ends_are_told() -> None:
     there.hear(outbox)
     assert there.intake.listed.is_set()
     assert there.heard == [([], False), (WATCHED[0].kind, "not served")]
+
+
+def test_who_has_more_to_tell_waits_until_what_waits_is_passed_on() -> None:
+    outbox, told = Outbox(), list[int]()
+    told_all = threading.Event()
+
+    def tell() -> None:
+        for number in range(3):
+            outbox.put(Paged(9, [{"metadata": {}}] * MOST))
+            told.append(number)
+        outbox.emptied()
+        told_all.set()
+
+    threading.Thread(target=tell, daemon=True).start()
+    for number in range(3):
+        assert [len(each.things) for each in outbox.take() if isinstance(each, Paged)] == [MOST]
+        assert len(told) <= number + 2
+    assert told_all.wait(10)
 
 
 def test_of_a_job_of_which_only_the_version_is_new_only_that_is_told() -> None:
