@@ -105,7 +105,7 @@ class Server:
         label, limit = request.query.get("labelSelector", ""), int(request.query.get("limit") or sys.maxsize)
         more = ""
         if namespace:
-            items = [each for each in self.world.in_namespace(kind, namespace) if has(each, label)]
+            items = self.world.in_namespace(kind, namespace, label)
         else:
             items, more = self.world.page(kind, label, limit, request.query.get("continue", ""))
         meta = {"resourceVersion": str(self.world.version), **({"continue": more} if more else {})}

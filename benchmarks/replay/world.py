@@ -7,6 +7,7 @@ gangs take no room here.
 import functools
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -42,12 +43,17 @@ class Template:
         self.at, self.change, self.kind = version.at, version.change, version.kind
         self.thing = version.object
         self._text = _open(json.dumps(version.object))
+        self._labels = _open(json.dumps(version.object["metadata"].get("labels", {})))
         self._name = _open(json.dumps(version.object["metadata"]["name"])).strip('"')
         self._namespaced = "namespace" in version.object["metadata"]
 
     def text(self, number: int, began: float, version: int) -> str:
         """As JSON: of this job, whose recording began then, as this write."""
         return self._text % {**_values(number), **_times(int(began)), "version": version}
+
+    def may_have(self, label: str, number: int) -> bool:
+        """Whether it can match `a=b` for this job: the labels alone are a tenth of the text."""
+        return _says(self._labels % {**_values(number), "version": 0}, label)
 
     def name(self, number: int) -> Name:
         """Kind, namespace and name for this job."""
@@ -94,6 +100,7 @@ class World:
         self._began = now
         self.version = 10_000_000
         self.changed: dict[Name, Object | str | None] = {}
+        self._changed_in: defaultdict[tuple[str, str], set[Name]] = defaultdict(set)
         self._of_story = {each.name(number): number for number in range(jobs) for each in self.story.before}
         for each in others:
             self.put(each)
@@ -123,19 +130,19 @@ class World:
         found = filter(None, (_object(self.changed[name]) for name in written[number:end]))
         return items + [each for each in found if has(each, label)], f"changed {end}" if end < len(written) else ""
 
-    def in_namespace(self, kind: str, namespace: str) -> list[Object]:
-        """Objects of a kind in a namespace, as a live list of the pods of one job asks for them."""
-        jobs = (number for number in range(self.jobs) if namespace_of(number) == namespace)
-        told = [each for number in jobs for each in self._unchanged(kind, number)]
-        names = [name for name in self.changed if name[:2] == (kind, namespace)]
-        return told + [each for name in names if (each := _object(self.changed[name])) is not None]
+    def in_namespace(self, kind: str, namespace: str, label: str) -> list[Object]:
+        """Objects of a kind and a label in a namespace, as a live list of the pods of one job asks for them."""
+        told = [each for number in self._numbers(namespace) for each in self._unchanged(kind, number, label)]
+        written = (self.changed[name] for name in self._changed_in[kind, namespace])
+        found = (_object(each) for each in written if not isinstance(each, str) or _says(each, label))
+        return [each for each in [*told, *found] if each is not None and has(each, label)]
 
     def put(self, thing: Object) -> Object:
         """Store a version of an object, as the newest write of all."""
         self.version += 1
         meta = {**thing["metadata"], "resourceVersion": str(self.version)}
         stored = {**thing, "metadata": meta}
-        self.changed[thing["kind"], meta.get("namespace", ""), meta["name"]] = stored
+        self._keep((thing["kind"], meta.get("namespace", ""), meta["name"]), stored)
         return stored
 
     def remove(self, thing: Object) -> Object:
@@ -152,15 +159,24 @@ class World:
         if template.kind == "JobSet":
             ours = _with_ours(msgspec.json.decode(text), _object(self.changed.get(key)))
             text = msgspec.json.encode(ours).decode()
-        self.changed[key] = None if template.change == "deleted" else text
+        self._keep(key, None if template.change == "deleted" else text)
         return text
 
-    def _unchanged(self, kind: str, number: int) -> list[Object]:
+    def _keep(self, name: Name, stored: Object | str | None) -> None:
+        self.changed[name] = stored
+        self._changed_in[name[:2]].add(name)
+
+    def _numbers(self, namespace: str) -> range:
+        of_a_team = re.fullmatch(r"team-(\d+)", namespace)
+        first = int(of_a_team[1]) * IN_A_NAMESPACE if of_a_team else self.jobs
+        return range(first, min(first + IN_A_NAMESPACE, self.jobs))
+
+    def _unchanged(self, kind: str, number: int, label: str = "") -> list[Object]:
         began = self._began - AGE_SECONDS - number % 3_600
         return [
             msgspec.json.decode(each.text(number, began, 1_000 + number * 100 + rank))
             for rank, each in enumerate(self.story.before)
-            if each.kind == kind and each.name(number) not in self.changed
+            if each.kind == kind and each.may_have(label, number) and each.name(number) not in self.changed
         ]
 
     def _tells_of(self, kind: str, label: str) -> bool:
@@ -173,6 +189,11 @@ def _with_ours(told: Object, known: Object | None) -> Object:
         return told
     ours = {"annotations": known["metadata"].get("annotations", {}), "labels": known["metadata"]["labels"]}
     return patched({**told, "spec": known["spec"]}, {"metadata": ours})
+
+
+def _says(text: str, label: str) -> bool:
+    """Whether a text can have `a=b`: most do not, and to read it is the dear part of a list of one job's pods."""
+    return f'"{label.partition("=")[2]}' in text
 
 
 def _object(stored: Object | str | None) -> Object | None:

@@ -125,10 +125,14 @@ class Controlled(Stage):
             evictions: How many the test has caused.
             errors: How many the test has caused.
         """
+
+        def delivered() -> bool:
+            recording = self.recorder.raw()
+            counted = [(each.evictions, each.errors) for each in judge.said(recording, job)][-1:]
+            return judge.tiers(recording, job) == [*tiers] and counted == [(evictions, errors)]
+
         with contextlib.suppress(NotSeen):  # what the API server says now is delivered a moment later
-            self.kube.wait(
-                lambda: judge.tiers(self.recorder.raw(), job) == list(tiers), "the recording to be there", LAG_SECONDS
-            )
+            self.kube.wait(delivered, "the recording to be there", LAG_SECONDS)
         recording = self.recorder.raw()
         stretches, told = judge.stretches(recording, job), judge.said(recording, job)
         assert judge.tiers(recording, job) == list(tiers), f"{stretches}, where {tiers} were meant"
@@ -147,7 +151,11 @@ def drained(stage: Controlled, node: str) -> None:
     stage.recorder.mark("cordon", f"Node/{node}")
     stage.kube.patch("v1", "Node", node, {"spec": {"unschedulable": True}})
     for pod in stage.on(node):
-        stage.evict(pod)
+        try:
+            stage.evict(pod)
+        except Refused as refused:  # the gang's restart may have taken it by now: kubectl drain passes over it, too
+            if refused.status != NOT_FOUND:
+                raise
     stage.wait(lambda: not stage.on(node), f"the pods of {node} to have ended")
     stage.delete_node(node)
 
