@@ -84,18 +84,28 @@ METADATA: Final = (
     "creationTimestamp",
     "deletionTimestamp",
 )
+VERSIONED: Final = ("resourceVersion", "deletionTimestamp")
+"""What is kept of the smallest ones' metadata beside their names. A mapping of five keys takes 200 bytes, one of six
+takes 288, and 10,000 gangs have 60,000 nodes, claims and child Jobs: what is left out of them is 17 MiB."""
 
 
-def _metadata(thing: Mapping[str, Any], labels: Container[str] | None = None, *, annotations: bool = False) -> Object:
-    """What is kept of any object; of its labels the named ones, or all."""
+def _metadata(
+    thing: Mapping[str, Any],
+    labels: Container[str] | None = None,
+    *,
+    keys: Sequence[str] = METADATA,
+    annotations: bool = False,
+    owned: Sequence[str] = ("kind", "name", "uid"),
+) -> Object:
+    """What is kept of any object; of its labels the named ones, or all, and of its owners so much."""
     meta = thing["metadata"]
-    kept: Object = {key: meta[key] for key in METADATA if key in meta}
+    kept: Object = {key: meta[key] for key in keys if key in meta}
     if found := {key: each for key, each in (meta.get("labels") or {}).items() if labels is None or key in labels}:
         kept["labels"] = found
     if annotations and meta.get("annotations"):
         kept["annotations"] = {key: text for key, text in meta["annotations"].items() if "spotproof.dev/" in key}
-    if owners := meta.get("ownerReferences"):
-        kept["ownerReferences"] = [{key: owner[key] for key in ("kind", "name", "uid")} for owner in owners]
+    if owned and (owners := meta.get("ownerReferences")):
+        kept["ownerReferences"] = [{key: owner[key] for key in owned} for owner in owners]
     return kept
 
 
@@ -142,7 +152,7 @@ def project_node(node: Mapping[str, Any]) -> Object:
     """Its labels (pool, capacity), taints, whose it is, and whether it is about to be taken."""
     spec, status = node.get("spec", {}), node.get("status", {})
     return {
-        "metadata": _metadata(node, NODE_LABELS),
+        "metadata": _metadata(node, NODE_LABELS, keys=("name", *VERSIONED), owned=("kind", "name")),
         "spec": {"taints": [_picked(each, "key", "value", "effect") for each in spec.get("taints", [])]},
         "status": {"conditions": _conditions(status, ("PreemptionScheduled",), KNOWN)},
     }
@@ -154,7 +164,7 @@ def project_node_claim(claim: Mapping[str, Any]) -> Object:
     types = ("Initialized", "DisruptionReason")
     conditions = [*_conditions(status, ("Launched",), (*KNOWN, "message")), *_conditions(status, types, KNOWN)]
     return {
-        "metadata": _metadata(claim, NODE_LABELS),
+        "metadata": _metadata(claim, NODE_LABELS, keys=("name", "creationTimestamp", *VERSIONED), owned=()),
         "status": {**_picked(status, "nodeName"), "conditions": conditions},
     }
 
@@ -164,7 +174,7 @@ def project_job(job: Mapping[str, Any]) -> Object:
     spec, status = job.get("spec", {}), job.get("status", {})
     counters = ("active", "terminating", "succeeded")
     return {
-        "metadata": _metadata(job, POD_LABELS),
+        "metadata": _metadata(job, POD_LABELS, keys=("name", "namespace", "uid", *VERSIONED), owned=()),
         "spec": {
             **_picked(spec, "suspend", "completions"),
             "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),

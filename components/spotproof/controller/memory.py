@@ -6,7 +6,7 @@ from spotproof.controller.policies import Policies
 from spotproof.controller.preflight import Finding
 
 
-@dataclass
+@dataclass(slots=True)
 class Memory:
     """Of one job.
 

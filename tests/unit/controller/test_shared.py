@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from spotproof.controller.shared import MOST, Shared
 
 _scalars = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.floats(allow_nan=False), st.sampled_from("abc"))
+_keys = st.sampled_from(("x", "y", "a.b/c-d", "", "__class__", "__dict__"))
 _values: st.SearchStrategy[Any] = st.recursive(
-    _scalars, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("xyz"), inner))
+    _scalars, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_keys, inner))
 )
 _things = st.lists(
     st.dictionaries(st.sampled_from(("metadata", "spec", "status")), st.dictionaries(st.text("ab"), _values))
@@ -38,6 +39,11 @@ def test_a_version_comes_out_as_it_went_in_whatever_was_before_it(things: list[A
     for thing in things:
         known = shared.of(thing, known)
         assert known == thing
+
+
+def test_a_mapping_of_more_keys_than_python_keeps_once_is_whole() -> None:
+    labels = {str(number): "x" for number in range(100)}
+    assert Shared().of({"metadata": {"labels": labels}})["metadata"]["labels"] == labels
 
 
 def _pod(name: str) -> dict[str, Any]:
