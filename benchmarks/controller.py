@@ -195,6 +195,12 @@ def _taken(pid: int) -> Taken:
     return Taken((int(stat[11]) + int(stat[12])) / TICKS, kib["Pss:"] / 1024, kib["VmHWM:"] / 1024)
 
 
+def _of_the_machine() -> tuple[int, int]:
+    """Ticks of all cores since the machine's start, and those of them that its host gave to others (man proc_stat)."""
+    ticks = [int(each) for each in Path("/proc/stat").read_text("utf-8").splitlines()[0].split()[1:9]]
+    return sum(ticks), ticks[7]
+
+
 def _values(page: str, name: str) -> list[float]:
     return [float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(name)]
 
@@ -234,9 +240,10 @@ def _quiet(server: _Server, folder: Path, idle: int, evictions: int) -> list[tup
 
 def _evicted(server: _Server, controller: _Controller, seconds: int) -> list[tuple[str, str, str]]:
     pods = 4  # on the node that is taken
-    before = controller.taken()
+    before, machine_before = controller.taken(), _of_the_machine()
     told = server.ask(reclaim=0, count=seconds * EVICTIONS_A_SECOND // pods, a_second=EVICTIONS_A_SECOND / pods)
     after, waits = controller.taken(), told["waits"]
+    ticks, stolen = (now - then for now, then in zip(_of_the_machine(), machine_before, strict=True))
     if not waits:
         raise RuntimeError(
             "no eviction was answered: the controller does not manage these jobs, and nothing was measured"
@@ -248,6 +255,7 @@ def _evicted(server: _Server, controller: _Controller, seconds: int) -> list[tup
     return [
         (f"{EVICTIONS_A_SECOND} evictions a second for {seconds} s: from the event to the first patch", said, "1 s"),
         ("the same: CPU, memory at most", f"{share:.0f} % of a core, {after.peak_mib:.0f} MiB", ""),
+        ("the same: time of the machine that its host gave to others", f"{100 * stolen / ticks:.0f} %", ""),
     ]
 
 
