@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -64,7 +64,7 @@ def many_jobs(theatre: Theatre, jobs: int) -> tuple[str, str, str, str]:
                 target=lambda: [seen.take(each.type, each.object, each.received_at) for each in watch], daemon=True
             ).start()
             for gang in gangs:
-                here.submit(gang.job(here, policy))
+                here.submit(_on_a_node_of_its_own(gang.job(here, policy)))
             here.wait(lambda: len(seen.whole_since) == jobs, f"{jobs} gangs to be whole", SECONDS)
             here.wait(lambda: _all_run(here, gangs), f"{jobs} TrainingRuns to say so", SECONDS)
             lost = gangs[: min(EVICTIONS, jobs)]
@@ -76,6 +76,23 @@ def many_jobs(theatre: Theatre, jobs: int) -> tuple[str, str, str, str]:
     parts = [outages[int(len(outages) * rank)] for rank in (0.5, 0.99)]
     said = f"{parts[0]:.1f}, 99th percentile {parts[1]:.1f}, slowest {outages[-1]:.1f}"
     return (str(jobs), str(len(lost)), said, str(wrong))
+
+
+def _on_a_node_of_its_own(job: Any) -> Any:
+    """The job, its pods beside each other and beside nobody else's: a node that vanishes is then one gang's loss."""
+    ours = {"key": JOBSET_NAME, "operator": "In", "values": [job["metadata"]["name"]]}
+    others = [{"key": JOBSET_NAME, "operator": "Exists"}, {**ours, "operator": "NotIn"}]
+    for each in job["spec"]["replicatedJobs"]:
+        each["template"]["spec"]["template"]["spec"]["affinity"] = {
+            "podAffinity": _required([ours]),
+            "podAntiAffinity": _required(others),
+        }
+    return job
+
+
+def _required(expressions: Sequence[Any]) -> Any:
+    term = {"labelSelector": {"matchExpressions": [*expressions]}, "topologyKey": "kubernetes.io/hostname"}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def _vanishes(here: Controlled, seen: Seen, gang: Gang, number: int) -> float:

@@ -10,7 +10,7 @@ from spotproof.manifests import controller_rights
 from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.history import node_of, phase
 from spotproof.rehearsal.recorder import Recorder
-from spotproof.vocabulary import API_VERSION
+from spotproof.vocabulary import API_VERSION, POOL_LABEL
 from tests.e2e.controller import judge
 from tests.e2e.controller.policies import Tier, policy
 from tests.e2e.jobs import STATIC, static_node
@@ -174,9 +174,19 @@ def vanished(stage: Controlled, node: str) -> None:
 
 
 def killed(stage: Controlled, node: str) -> None:
-    """Every pod is killed with the machine, which nobody has announced."""
+    """Every pod is killed with the machine, which nobody has announced.
+
+    No other node takes a pod until all of them have died: on a slow machine the first one's successor was ready before
+    the second was killed, and that gang had been interrupted twice.
+    """
+    others = stage.nodes(stage.kube.get("v1", "Node", node)["metadata"]["labels"][POOL_LABEL]).keys() - {node}
+    for each in others:
+        stage.kube.patch("v1", "Node", each, {"spec": {"unschedulable": True}})
     stage.turn(stage.on(node), "exit-code", 137)
+    stage.wait(lambda: not stage.on(node), f"the pods of {node} to have died")
     stage.delete_node(node)
+    for each in others:
+        stage.kube.patch("v1", "Node", each, {"spec": {"unschedulable": None}})
 
 
 def deleted(stage: Controlled, node: str) -> None:
