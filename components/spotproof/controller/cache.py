@@ -100,11 +100,12 @@ class Cache:
                 self._index.link(said, where, thing)
                 return set()
             was = () if known is None else tuple(links(kind, known))
-            coming = self._coming(*was, *said)
+            coming = self._coming(*was, *said) if kind == NODE_CLAIM else {}
             concerned: set[Key] = set()
             if known is not None and (was != said or kind not in BY_LINKS):
                 concerned = self._concerned(kind, known)
-            self._index.unlink(was, where)
+            if was != said:
+                self._index.unlink(was, where)
             self._graves.pop((kind, where), None)
             self._objects[kind][where] = thing
             self._index.link(said, where, thing)
@@ -368,10 +369,9 @@ class Cache:
 
 
 def _says_the_same(thing: Object, known: Object) -> bool:
-    """Whether nothing but the version is new."""
-    return _said(thing) == _said(known)
+    """Whether nothing but the version is new; most often the status is."""
+    return {**thing, "metadata": None} == {**known, "metadata": None} and _named(thing) == _named(known)
 
 
-def _said(thing: Object) -> Object:
-    meta = {key: each for key, each in thing["metadata"].items() if key != "resourceVersion"}
-    return {**thing, "metadata": meta}
+def _named(thing: Object) -> Object:
+    return {**thing["metadata"], "resourceVersion": None}

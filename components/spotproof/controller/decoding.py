@@ -12,10 +12,10 @@ ERROR: Final = "ERROR"
 
 
 class Event(msgspec.Struct):
-    """A line, its object not yet looked into."""
+    """A line."""
 
     type: str
-    object: msgspec.Raw
+    object: Any
 
 
 class Listed(msgspec.Struct):
@@ -26,6 +26,7 @@ class Listed(msgspec.Struct):
 
 
 _EVENT: Final = msgspec.json.Decoder(Event)
+"""Of any object, all of it."""
 _LISTED: Final = msgspec.json.Decoder(Listed)
 
 
@@ -38,12 +39,17 @@ def decoder(shape: type | None) -> Decode:
     Raises:
         ValueError: by the decoder that is returned, for what is no event.
     """
-    narrow = _narrow(shape)
+    made: Any = msgspec.defstruct("Narrow", [("object", _narrow(shape))], bases=(Event,))
+    narrow: msgspec.json.Decoder[Event] = msgspec.json.Decoder(made)
 
     def decode(line: bytes) -> dict[str, Any]:
-        event = _EVENT.decode(line)
-        thing = msgspec.json.decode(event.object) if event.type == ERROR else _object(event.object, narrow)
-        return {"type": event.type, "object": thing}
+        try:
+            event = narrow.decode(line)
+        except msgspec.ValidationError:
+            event = _EVENT.decode(line)
+        if event.type == ERROR:
+            event = _EVENT.decode(line)
+        return {"type": event.type, "object": event.object}
 
     return decode
 
@@ -57,7 +63,7 @@ def page_decoder(shape: type | None) -> Decode:
     Raises:
         ValueError: by the decoder that is returned, for what is no list.
     """
-    narrow = _narrow(shape)
+    narrow = msgspec.json.Decoder(_narrow(shape))
 
     def decode(text: bytes) -> dict[str, Any]:
         page = _LISTED.decode(text)
@@ -66,8 +72,8 @@ def page_decoder(shape: type | None) -> Decode:
     return decode
 
 
-def _narrow(shape: type | None) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(Any if shape is None else shape)
+def _narrow(shape: type | None) -> Any:
+    return Any if shape is None else shape
 
 
 def _object(text: msgspec.Raw, narrow: msgspec.json.Decoder[Any]) -> Any:

@@ -225,12 +225,12 @@ WATCHED: Final[tuple[Watched, ...]] = (
     Watched(JOBSET, project_jobset, FALLBACK_POLICY_LABEL, optional=True),
     Watched(RAYJOB, project_rayjob, FALLBACK_POLICY_LABEL, optional=True),
     Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.OnlyMetadata),
-    Watched(JOB, project_job, JOBSET_NAME, shape=shapes.Job),
-    Watched(NODE_CLAIM, project_node_claim, optional=True, shape=shapes.NodeClaim),
-    Watched(NODE, project_node, shape=shapes.Node),
-    Watched(POD, project_pod, JOBSET_NAME, shape=shapes.Pod),
-    Watched(POD, project_pod, RAY_CLUSTER_NAME, shape=shapes.Pod),
-    Watched(POD, project_pod, PROBE_LABEL, shape=shapes.Pod),
+    Watched(JOB, project_job, JOBSET_NAME, shape=shapes.carrying(POD_LABELS, shapes.Job)),
+    Watched(NODE_CLAIM, project_node_claim, optional=True, shape=shapes.carrying(NODE_LABELS, shapes.NodeClaim)),
+    Watched(NODE, project_node, shape=shapes.carrying(NODE_LABELS, shapes.Node)),
+    Watched(POD, project_pod, JOBSET_NAME, shape=shapes.carrying(POD_LABELS, shapes.Pod)),
+    Watched(POD, project_pod, RAY_CLUSTER_NAME, shape=shapes.carrying(POD_LABELS, shapes.Pod)),
+    Watched(POD, project_pod, PROBE_LABEL, shape=shapes.carrying(POD_LABELS, shapes.Pod)),
 )
 """In this order they are listed at the start: what a pod is looked at with is there before it."""
 PROJECTIONS: Final[Mapping[Kind, Projection]] = {each.kind: each.project for each in WATCHED}

@@ -39,7 +39,7 @@ MANAGED: Final[Mapping[str, Kind]] = {JOBSET.kind: JOBSET, RAYJOB.kind: RAYJOB}
 """Kinds of job, by name."""
 
 
-class Relation(enum.Enum):
+class Relation(enum.IntEnum):
     """What a link says."""
 
     POD_OF_JOBSET = enum.auto()

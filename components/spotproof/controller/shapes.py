@@ -5,7 +5,8 @@ afterwards (69 us). What a projection reads and a shape lacks is lost: a test ho
 object. Values have any type here, so that nothing a server sends is refused for its own.
 """
 
-from typing import Any, TypedDict
+from collections.abc import Iterable, Mapping
+from typing import Any, TypedDict, get_type_hints
 
 
 class Owner(TypedDict, total=False):
@@ -161,3 +162,15 @@ class OnlyMetadata(TypedDict, total=False):
     """A kind of which nothing else is read."""
 
     metadata: Metadata
+
+
+def carrying(labels: Iterable[str], shape: type) -> type:
+    """A shape of whose labels only these are made: a pod of a JobSet has 25, of which 3 are read."""
+    made = _shape("Labels", dict.fromkeys(labels, Any))
+    metadata = _shape("Metadata", {**get_type_hints(Metadata), "labels": made})
+    return _shape(shape.__name__, {**get_type_hints(shape), "metadata": metadata})
+
+
+def _shape(name: str, fields: Mapping[str, Any]) -> type:
+    make: Any = TypedDict  # its fields are known only now
+    return make(name, fields, total=False)

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
+from urllib.parse import quote, urlencode
 
 from kubernetes.client import ApiClient, Configuration
+from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
 from urllib3.util.retry import Retry
 
@@ -27,6 +29,8 @@ Query: TypeAlias = list[tuple[str, str]]
 TIMEOUT_SECONDS: Final = (5.0, 60.0)
 """To connect, and for an answer: webhooks are given 10 s, and a busy machine its time."""
 CONNECTIONS: Final = 32
+OK: Final = 200
+REDIRECTED: Final = 300
 ONLY_READS_AGAIN: Final = Retry(
     total=1,
     connect=0,
@@ -338,16 +342,23 @@ class Kube:
         content_type: str = "application/json",
         answer_seconds: float | None = TIMEOUT_SECONDS[1],
     ) -> Any:
+        """By the client's transport, with its credentials: the layers above that were a third of a call."""
+        headers = {**self.api.default_headers, "Accept": "application/json", "Content-Type": content_type}
+        asked = urlencode(list(query), quote_via=quote)
         with said():
-            return self._client.request(
+            self.api.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
+            answer = self.api.rest_client.request(
                 method,
-                path,
+                f"{self.address}{path}{asked and '?'}{asked}",
+                headers=headers,
                 body=body,
-                query_params=list(query),
-                content_type=content_type,
-                serialize=False,
                 _request_timeout=(TIMEOUT_SECONDS[0], answer_seconds),
-            )
+            ).response
+            if not OK <= answer.status < REDIRECTED:
+                failed = ApiException(answer.status, answer.reason, body=answer.data)
+                failed.headers = answer.headers
+                raise failed
+            return answer
 
     @staticmethod
     def _json(answer: Any, decode: Callable[[bytes], Object] = json.loads) -> Object:
