@@ -146,10 +146,16 @@ def nodes_of(pods: Sequence[Object]) -> list[str]:
     return sorted({node_of(pod) for pod in pods})
 
 
-def drained(stage: Controlled, node: str) -> None:
-    """A drain, which cordons the node first, and the machine goes."""
-    stage.recorder.mark("cordon", f"Node/{node}")
-    stage.kube.patch("v1", "Node", node, {"spec": {"unschedulable": True}})
+def drained(stage: Controlled, *nodes: str) -> None:
+    """A drain, which cordons all nodes before the first is emptied, as kubectl does, and the machines go."""
+    for node in nodes:
+        stage.recorder.mark("cordon", f"Node/{node}")
+        stage.kube.patch("v1", "Node", node, {"spec": {"unschedulable": True}})
+    for node in nodes:
+        _emptied(stage, node)
+
+
+def _emptied(stage: Controlled, node: str) -> None:
     for pod in stage.on(node):
         try:
             stage.evict(pod)

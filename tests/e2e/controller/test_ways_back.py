@@ -35,8 +35,7 @@ def test_a_gang_that_finds_no_place_for_its_timeout_moves_on(here: Controlled, g
 def test_a_gang_on_on_demand_returns_to_spot_once_that_has_answered(here: Controlled, gang: Gang) -> None:
     furnished(here, gang, spot=2)
     pods = running(here, gang, spot(max_failures=0), on_demand(), **RETURN)
-    for node in nodes_of(pods):
-        drained(here, node)
+    drained(here, *nodes_of(pods))
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
 
