@@ -18,6 +18,8 @@ from tests.soak.cases import ENDED, EVERY, LEASE, SILENT, Case
 from tests.soak.moves import MOVES
 
 PARTS: Final = Parts.JOBSET | Parts.KUBERAY
+LOST: Final = "the lease is lost"
+"""In the log of a controller that has ended itself for it."""
 LATE_SECONDS: Final = 60.0
 """For another replica to take a lease that is not renewed."""
 _numbers = count(1)
@@ -157,7 +159,11 @@ class _Watch(_Nothing):
 
 
 class _Lease(_Spoilt):
-    """Another replica has taken the lease when a call that was under way reaches the API server."""
+    """Another replica has taken the lease when a call that was under way reaches the API server.
+
+    Where four control planes share two cores an answer may take seconds, so that the other replica loses the lease as
+    well, and ends: it is started again, as its kubelet would.
+    """
 
     def begin(self) -> None:
         assert self.case is not None
@@ -171,10 +177,21 @@ class _Lease(_Spoilt):
         self.trap = self.proxy.arm(Fault.LATE, lambda call: _is(call, said), self.case.nth)
         self.thread = threading.Thread(target=self._lose, args=(self.trap,))
         self.thread.start()
+        self.over = threading.Event()
+        self.kubelet = threading.Thread(target=self._keep)
+        self.kubelet.start()
 
     @property
     def runs(self) -> bool:
-        return self.second.is_running
+        return self.second.is_running or self._has_lost()
+
+    def _has_lost(self) -> bool:
+        return self.theatre.plane.ended(self.second.name) is not None and LOST in self.second.tail()
+
+    def _keep(self) -> None:
+        while not self.over.wait(1.0):
+            if self._has_lost():
+                self.second.start(until_ready=False)
 
     def _lose(self, trap: Trap) -> None:
         while not trap.reached(0.1):
@@ -192,6 +209,8 @@ class _Lease(_Spoilt):
         return next((str(each["spec"].get("holderIdentity")) for each in leases), "")
 
     def clear_up(self) -> None:
+        self.over.set()
+        self.kubelet.join()
         super().clear_up()
         self.proxy.refuses_leases = False
         for each in (self.first, self.second):

@@ -1,14 +1,12 @@
 """Planting a mistake into a copy of the project, and the page that says what catches which."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tests.stacks.apart import run_in
 from tests.stacks.runs import ROOT
 
 
@@ -43,27 +41,17 @@ class Caught:
     messages: dict[str, str]
 
 
-RUN: Final = "from spotproof.cli.main import run; run()"
-
-
 def preview_with(mistake: Mistake, copy: Path) -> Caught:
     """What `spotproof preview` says of a stack in a copy of the project, made in `copy`, with the mistake in it."""
     for folder in ("components", "infra", "stacks", "policies"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, copy / folder)  # with its bytecode, which is good for all but the mistake
     shutil.copy(ROOT / "Pulumi.yaml", copy)
     file = copy / mistake.file
     text = file.read_text(encoding="utf-8")
     assert mistake.old in text, f"{mistake.file} no longer holds {mistake.old}"
     file.write_text(text.replace(mistake.old, mistake.new, 1), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "preview", mistake.stack, "--format", "json"],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": f"{copy / 'components'}:{copy / 'policies'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return _caught(done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr)
+    status, written, errors = run_in(copy, ["preview", mistake.stack, "--format", "json"])
+    return _caught(status, json.loads(written) if written.strip() else {}, errors)
 
 
 def _caught(status: int, preview: dict[str, Any], errors: str) -> Caught:

@@ -2,8 +2,10 @@
 
 import pytest
 
+from spotproof.controller.kinds import NODE, POD
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
+from tests.world.things import ended, node_of
 
 TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 JOBS = {"JobSet": jobset, "RayJob": rayjob}
@@ -56,12 +58,37 @@ def test_the_restart_begins_within_five_seconds_of_the_loss_of_a_node_that_only_
     assert world.run_until(lambda: lost not in world.nodes("train")) < 5
 
 
+def test_a_node_that_goes_between_the_end_of_its_pod_and_its_removal_holds_nobody_up(world: Managed) -> None:
+    pod = world.gang("train")[0]
+    name = pod["metadata"]["name"]
+    world.note("train", "eviction")
+    world.server.delete("v1", "Pod", name, world.namespace)
+    world.run_until(lambda: ended(world.get(POD, name) or pod))
+    world.vanish(node_of(pod))
+
+    assert world.until_whole("train", "spot-a") < 15
+    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
+
+
 def test_a_drain_of_a_node_that_stays_is_charged_to_nobody(world: Managed) -> None:
     world.lose("train", "drain")
     world.run(600)
 
     world.until_whole("train")
     assert (world.status("train").evictions, world.status("train").errors) == (0, 0)
+
+
+def test_a_drained_node_that_goes_long_after_its_pods_is_an_eviction_as_soon_as_it_goes(world: Managed) -> None:
+    node = world.nodes("train")[0]
+    world.lose("train", "drain")
+    world.run(15)
+    world.until_whole("train")
+    assert world.get(NODE, node, "") is not None
+    assert world.status("train").evictions == 0
+
+    world.note("train", "eviction")
+    world.vanish(node)
+    assert world.run_until(lambda: world.status("train").evictions == 1) < 2
 
 
 def test_an_error_of_the_program_is_an_error_and_moves_nothing(world: Managed) -> None:
@@ -82,6 +109,25 @@ def test_a_dry_market_moves_the_job_once_pending_timeout_has_passed(world: Manag
 
     world.until_whole("train", "on-demand")
     assert [each.reason for each in world.status("train").history if each.what == "Moved"] == ["PendingTimeout"]
+
+
+def test_a_worker_that_was_lost_before_it_was_recorded_that_all_were_there_is_an_eviction() -> None:
+    world = Managed(TIERS)
+    world.submit(rayjob("train", "standard", "spot-a"))
+    world.run_until(lambda: world.status("train").phase == "Running")
+    assert world.status("train").counted.whole_since is None
+    world.process.kill()
+    world.run_until(lambda: world.is_whole("train"))
+    world.run(2)
+
+    node = world.nodes("train")[0]
+    world.lose("train", "drain")
+    world.run(2)
+    world.vanish(node)
+    world.run(5)
+    world.process.start()
+    world.run(10)
+    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
 
 
 def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:

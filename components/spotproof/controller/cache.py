@@ -356,6 +356,8 @@ class Cache:
     def _on(self, node: str) -> Iterator[Key]:
         for pod in self._index.at(Relation.POD_ON_NODE, node).values():
             yield from self._by_pod(pod)
+        for run in self._index.at(Relation.RUN_NAMING_NODE, node).values():
+            yield from self._by_run(run)
 
     def _by_policy(self, policy: Object) -> Iterator[Key]:
         yield from self._linked(Relation.JOB_UNDER_POLICY, policy["metadata"]["name"])

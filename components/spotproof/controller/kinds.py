@@ -43,6 +43,8 @@ LEASE: Final = Kind("coordination.k8s.io/v1", "Lease")
 JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
 """Label of child Jobs and pods of a JobSet."""
 RAY_CLUSTER_NAME: Final = "ray.io/cluster"
+PROVISIONED: Final = "RayClusterProvisioned"
+"""Condition of a Ray cluster: all its pods have been ready once; it stays True (KubeRay 1.3 and newer)."""
 """Label of the pods of a Ray cluster, heads and workers."""
 
 ATTEMPT_LABEL: Final = "jobset.sigs.k8s.io/restart-attempt"
@@ -83,6 +85,7 @@ METADATA: Final = (
     "generation",
     "creationTimestamp",
     "deletionTimestamp",
+    "deletionGracePeriodSeconds",
 )
 VERSIONED: Final = ("resourceVersion", "deletionTimestamp")
 """What is kept of the smallest ones' metadata beside their names. A mapping of five keys takes 200 bytes, one of six
@@ -209,8 +212,9 @@ def _of_status(job: Mapping[str, Any], *keys: str) -> Object:
 
 
 def project_cluster(cluster: Mapping[str, Any]) -> Object:
-    """Whose it is: pods name their cluster, and the cluster its RayJob."""
-    return {"metadata": _metadata(cluster)}
+    """Whose it is: pods name their cluster, and the cluster its RayJob; and since when all its pods have been ready."""
+    conditions = _conditions(cluster.get("status", {}), (PROVISIONED,), ("type", "status", "lastTransitionTime"))
+    return {"metadata": _metadata(cluster), "status": {"conditions": conditions}}
 
 
 def project_namespace(namespace: Mapping[str, Any]) -> Object:
@@ -224,7 +228,7 @@ WATCHED: Final[tuple[Watched, ...]] = (
     Watched(NAMESPACE, project_namespace, shape=shapes.OnlyMetadata),
     Watched(JOBSET, project_jobset, FALLBACK_POLICY_LABEL, optional=True),
     Watched(RAYJOB, project_rayjob, FALLBACK_POLICY_LABEL, optional=True),
-    Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.OnlyMetadata),
+    Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.RayCluster),
     Watched(JOB, project_job, JOBSET_NAME, shape=shapes.carrying(POD_LABELS, shapes.Job)),
     Watched(NODE_CLAIM, project_node_claim, optional=True, shape=shapes.carrying(NODE_LABELS, shapes.NodeClaim)),
     Watched(NODE, project_node, shape=shapes.carrying(NODE_LABELS, shapes.Node)),

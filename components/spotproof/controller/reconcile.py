@@ -213,6 +213,8 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     outcome = visit(here, status)
     new = outcome.status
     case = case.written(new)
+    # not before: what only a first look finds would be lost with a write that fails
+    case.memory.is_new = False
     _tell(case, status, new)
     for pool, since, keep in outcome.withdraw:
         asking.withdraw(case.api, case.cache, case.key, pool, since, keep_nodes=keep)

@@ -53,6 +53,8 @@ class Relation(enum.IntEnum):
     CLAIM_COMING_TO_POOL = enum.auto()
     """Of those, one that is no node yet: there are few, however large the cluster is."""
     RUN_WAITING_FOR_POOL = enum.auto()
+    RUN_NAMING_NODE = enum.auto()
+    """As one whose pods were lost and whose fate tells why: it may go minutes after its last pod."""
     JOB_UNDER_POLICY = enum.auto()
     JOB_IN_NAMESPACE = enum.auto()
 
@@ -125,6 +127,10 @@ def _of_run(run: Object) -> Iterator[Link]:
     status = run.get("status") or {}
     if status.get("waitingSince") and (tier := status.get("tier")):
         yield Relation.RUN_WAITING_FOR_POOL, (tier,)
+    interruption = status.get("interruption") or {}
+    if interruption.get("finding") != "eviction":
+        for node in interruption.get("nodes", ()):
+            yield Relation.RUN_NAMING_NODE, (node,)
 
 
 def _of_managed(job: Object) -> Iterator[Link]:

@@ -27,6 +27,7 @@ class Metadata(TypedDict, total=False):
     generation: Any
     creationTimestamp: Any
     deletionTimestamp: Any
+    deletionGracePeriodSeconds: Any
     labels: Any
     annotations: Any
     ownerReferences: list[Owner] | None
@@ -156,6 +157,13 @@ class Job(TypedDict, total=False):
     metadata: Metadata
     spec: JobSpec
     status: JobStatus
+
+
+class RayCluster(TypedDict, total=False):
+    """RayCluster, of KubeRay."""
+
+    metadata: Metadata
+    status: WithConditions
 
 
 class OnlyMetadata(TypedDict, total=False):

@@ -14,6 +14,7 @@ from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.pods import condition, is_disrupted, is_leaving, is_true
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
+from spotproof.controller.standing import HELD
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
 from spotproof.fallback.policy import Policy
@@ -116,9 +117,10 @@ def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> l
 
     KubeRay counts no lost worker, so that its age is all that tells of the one before it. The tier says what it was.
     """
-    whole, tier = status.counted.whole_since, here.tiers.get(status.tier or "")
-    known = here.kind.replaces_alone and status.counted.attempt == here.state.attempt
-    if not here.memory.is_new or not known or whole is None or tier is None:
+    if not here.memory.is_new or not here.kind.replaces_alone:
+        return []
+    whole, tier = _whole_before(here, status), here.tiers.get(status.tier or "")
+    if whole is None or tier is None:
         return []
     younger = [
         pod
@@ -133,9 +135,23 @@ def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> l
     ]
 
 
+def _whole_before(here: Visit, status: TrainingRunStatus) -> Instant | None:
+    """Since when the gang was whole: as recorded, or as its operator has it if a process ended before it recorded that.
+
+    Not of a job that was in somebody else's hands: what was lost there counts for nobody.
+    """
+    counted, attempt = status.counted, here.state.attempt
+    if counted.whole_since is not None:
+        return counted.whole_since if counted.attempt == attempt else None
+    if status.interruption is not None or counted.attempt not in {"", attempt} or here.recorded.phase in HELD:
+        return None
+    recorded = status.since or parse_instant(here.run["metadata"]["creationTimestamp"])
+    whole = here.kind.first_whole(here.job, here.cache.get)
+    return whole if whole is not None and recorded <= whole else None
+
+
 def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
     if here.memory.is_new:
-        here.memory.is_new = False
         here.memory.accounted |= {pod["metadata"]["uid"] for pod in here.gang.lost if _is_old(here, status, pod)}
     return [pod for pod in here.gang.lost if pod["metadata"]["uid"] not in here.memory.accounted]
 

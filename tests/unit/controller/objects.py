@@ -76,5 +76,10 @@ def waiting_run(at: int = 1, pool: str = "spot") -> Object:
     return thing_of(RUN, "team", "a", at) | {"spec": {"job": {"kind": "JobSet", "name": "a"}}, "status": status}
 
 
+def interrupted_run(node: str, finding: str = "undecided", at: int = 1) -> Object:
+    status = {"interruption": {"finding": finding, "nodes": [node]}}
+    return thing_of(RUN, "team", "a", at) | {"spec": {"job": {"kind": "JobSet", "name": "a"}}, "status": status}
+
+
 A = Key("JobSet", "team", "a")
 RAY = Key("RayJob", "team", "a")

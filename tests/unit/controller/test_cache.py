@@ -25,6 +25,7 @@ from tests.unit.controller.objects import (
     A,
     claim,
     cluster,
+    interrupted_run,
     jobset,
     of_cluster,
     of_jobset,
@@ -173,6 +174,17 @@ def test_who_waits_for_a_pool_is_woken_by_what_a_claim_changes_for_him(
         cache.put(NODE_CLAIM, each)
 
     assert cache.put(NODE_CLAIM, after) == ({A} if wakes else set())
+
+
+@pytest.mark.parametrize(("finding", "wakes"), [("undecided", True), ("unexplained", True), ("eviction", False)])
+def test_a_node_that_goes_after_its_last_pod_wakes_whoever_does_not_know_why_the_pod_went(
+    finding: str, *, wakes: bool
+) -> None:
+    cache = Cache()
+    cache.put(NODE, thing_of(NODE, "", "n", 1))
+    cache.put(RUN, interrupted_run("n", finding))
+
+    assert cache.drop(NODE, thing_of(NODE, "", "n", 2)) == ({A} if wakes else set())
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,9 @@ def child(name: str, of: str) -> Object:
     return thing_of(JOB, "team", name, 0, labels=of_jobset(of))
 
 
-def run(name: str, kind: str) -> Object:
-    return thing_of(RUN, "team", name, 0) | {"spec": {"job": {"kind": kind, "name": name}}}
+def run(name: str, kind: str, finding: str, nodes: list[str]) -> Object:
+    status = {"interruption": {"finding": finding, "nodes": nodes} if finding else None}
+    return thing_of(RUN, "team", name, 0) | {"spec": {"job": {"kind": kind, "name": name}}, "status": status}
 
 
 def _named(kind: Kind, *names: str) -> st.SearchStrategy[Object]:
@@ -88,7 +89,13 @@ _things: dict[Kind, st.SearchStrategy[Object]] = {
         claim, st.sampled_from(("k", "l")), st.just(0), st.sampled_from(("", *NODES)), st.sampled_from(POOLS)
     ),
     POLICY: _named(POLICY, "standard", "other"),
-    RUN: st.builds(run, st.sampled_from(NAMES), st.sampled_from(tuple(MANAGED))),
+    RUN: st.builds(
+        run,
+        st.sampled_from(NAMES),
+        st.sampled_from(tuple(MANAGED)),
+        st.sampled_from(("", "undecided", "eviction")),
+        st.lists(st.sampled_from(NODES), unique=True),
+    ),
     NAMESPACE: _named(NAMESPACE, *SPACES),
 }
 
@@ -178,7 +185,17 @@ class Scan:
                 for each in self.of(POD)
                 if node and each["spec"].get("nodeName") == node
                 for key in self.jobs_of_pod(each)
+            } | {
+                key
+                for each in self.of(RUN)
+                if (open_ := each["status"]["interruption"]) and open_["finding"] != "eviction"
+                if node in open_["nodes"]
+                for key in of_run(each)
             }
+
+        def of_run(run: Object) -> set[Key]:
+            name = run["metadata"]["name"]
+            return {key for key in managed if key.name == name} | {Key(run["spec"]["job"]["kind"], "team", name)}
 
         def asking(pool: str) -> set[Key]:
             probes = [each for each in self.of(POD) if labels(each).get(PROBE_LABEL) == pool]
@@ -192,9 +209,7 @@ class Scan:
             NODE_CLAIM: lambda: on(thing["status"].get("nodeName", "")) | asking(labels(thing)[POOL_LABEL]),
             POLICY: lambda: {key for key in managed if labels(managed[key])[FALLBACK_POLICY_LABEL] == name},
             NAMESPACE: lambda: {key for key in managed if name in {SYSTEM_NAMESPACE, key.namespace}},
-            RUN: lambda: (
-                {key for key in managed if key.name == name} | {Key(thing["spec"]["job"]["kind"], "team", name)}
-            ),
+            RUN: lambda: of_run(thing),
         }
         return looks.get(kind, lambda: {Key(kind.kind, *place(thing))})()
 

@@ -1,11 +1,15 @@
 """What the controller needs to know of an operator's kind of job. Another kind costs a file and a line in the table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from spotproof.controller.api import Api
 from spotproof.controller.kinds import Kind, Object
 from spotproof.fallback.record import Counted, Move
+from spotproof.fallback.run import Instant
+
+Find = Callable[[Kind, str, str], Object | None]
+"""An object as the cache has it, by kind, namespace and name."""
 
 
 class JobState(NamedTuple):
@@ -41,6 +45,10 @@ class JobKind(Protocol):
 
     def state(self, job: Object) -> JobState:
         """Where the job is, from its spec and status alone."""
+        ...
+
+    def first_whole(self, job: Object, find: Find) -> Instant | None:
+        """When the present attempt was whole first, as its operator says; None where it does not."""
         ...
 
     def attempt_of(self, pod: Object) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spotproof.controller.api import Api
-from spotproof.controller.jobs.contract import JobState
+from spotproof.controller.jobs.contract import Find, JobState
 from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, Kind, Object
 from spotproof.controller.pods import has_ended
 from spotproof.controller.templates import templates
 from spotproof.fallback.record import Counted, Move
+from spotproof.fallback.run import Instant
 
 ATTEMPT_LABEL: Final = "jobset.sigs.k8s.io/restart-attempt"
 TERMINAL: Final = {"Completed": "Succeeded", "Failed": "Failed"}
@@ -40,6 +41,10 @@ class JobSetKind:
             over=None if over is None else "Succeeded" if over["type"] == "Completed" else "Failed",
             message="" if over is None else over.get("message", ""),
         )
+
+    def first_whole(self, job: Object, find: Find) -> Instant | None:  # noqa: ARG002 - the contract's
+        """Nothing says so; what is lost is in its counters."""
+        return None
 
     def attempt_of(self, pod: Object) -> str:
         """How often the JobSet had been restarted when the pod was made."""

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spotproof.controller.api import Api
-from spotproof.controller.jobs.contract import JobState
-from spotproof.controller.kinds import POD, RAY_CLUSTER_NAME, RAYJOB, Kind, Object
-from spotproof.controller.pods import has_ended
+from spotproof.controller.jobs.contract import Find, JobState
+from spotproof.controller.kinds import POD, PROVISIONED, RAY_CLUSTER, RAY_CLUSTER_NAME, RAYJOB, Kind, Object
+from spotproof.controller.pods import condition, has_ended, is_true
 from spotproof.controller.templates import SUBMITTER, templates
-from spotproof.fallback.record import Counted, Move
+from spotproof.fallback.record import Counted, Move, parse_instant
+from spotproof.fallback.run import Instant
 
 STATUS: Final = "jobDeploymentStatus"
 SUSPENDED: Final = "Suspended"
@@ -50,6 +51,13 @@ class RayJobKind:
             over=over,
             message=status.get("message", "") or status.get("reason", ""),
         )
+
+    def first_whole(self, job: Object, find: Find) -> Instant | None:
+        """Since when its Ray cluster is provisioned."""
+        cluster = find(RAY_CLUSTER, job["metadata"]["namespace"], self.state(job).attempt)
+        if cluster is None or not is_true(cluster, PROVISIONED):
+            return None
+        return parse_instant(condition(cluster, PROVISIONED)["lastTransitionTime"])
 
     def attempt_of(self, pod: Object) -> str:
         """The name of its Ray cluster."""
