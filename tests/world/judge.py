@@ -9,7 +9,7 @@ from typing import Any, Final
 from spotproof.controller.kinds import JOBSET, NODE, NODE_CLAIM, POD, RAY_CLUSTER, RAYJOB, RUN, Object
 from spotproof.controller.templates import templates
 from spotproof.fallback.record import TrainingRunStatus
-from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, POOL_LABEL
+from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, POOL_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION, SPOT
 from tests.world.jobset import ATTEMPT
 from tests.world.process import Process
 from tests.world.store import Change
@@ -42,6 +42,9 @@ class Judge:
         self._world = world
         self._process = process
         self.resumed = 0
+        self._answered: set[tuple[str, str]] = set()
+        for kind in (POD, NODE_CLAIM):
+            world.store.tell(kind, self._answer)
         for kind in (JOBSET, RAYJOB):
             world.store.tell(kind, self._job)
         world.store.tell(RUN, self._run)
@@ -66,7 +69,28 @@ class Judge:
             self.resumed += 1
         if now and not was:
             self._ask(left, "suspended without a mark", job)
+        self._returns_on_an_answer(job, old)
         self._ask(len(set(tiers_of(job))) == 1, "the roles that move are on several tiers", job)
+
+    def _returns_on_an_answer(self, job: Object, old: Object) -> None:
+        """From on-demand to spot only where a probe had a place there since the job was last moved."""
+        (was, *_), (now, *_) = tiers_of(old), tiers_of(job)
+        if was == now:
+            return
+        pools, asked = self._world.pools, f"{job['kind']}/{namespace(job)}/{name(job)}"
+        answered = {(asked, now), ("", now)} & self._answered
+        returns = pools[now].capacity == SPOT and pools[was].capacity != SPOT
+        self._ask(answered or not returns, f"taken back to {now}, which has not answered", job)
+        self._answered = {each for each in self._answered if each[0] not in {"", asked}}
+
+    def _answer(self, change: Change, thing: Object, old: Object | None) -> None:
+        """A probe's pod gets a node, or a claim is launched, whoever it is for."""
+        if change == "DELETED":
+            return
+        if thing["kind"] == NODE_CLAIM.kind and is_true(thing, "Launched") and not (old and is_true(old, "Launched")):
+            self._answered.add(("", labels(thing)[POOL_LABEL]))
+        if PROBE_LABEL in labels(thing) and node_of(thing) and not (old and node_of(old)):
+            self._answered.add((annotations(thing)[PROBE_OF_ANNOTATION], labels(thing)[PROBE_LABEL]))
 
     def _run(self, change: Change, run: Object, old: Object | None) -> None:
         del old

@@ -130,6 +130,24 @@ def test_a_worker_that_was_lost_before_it_was_recorded_that_all_were_there_is_an
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
 
 
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot_has_answered(kind: str) -> None:
+    tiers = (Tier("spot-a", max_failures=0), TIERS[1])
+    world = Managed(tiers, probe={"every": "30m"}, **{"return": {"minStay": "10m"}})
+    world.submit(JOBS[kind]("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.pools["spot-a"].dry = True
+    world.lose("train", "reclaim")
+    world.until_whole("train", "on-demand")
+    assert next(each for each in world.status("train").tiers if each.pool == "spot-a").there
+    world.run(3600)
+    assert [each.reason for each in world.status("train").history if each.what == "Moved"] == ["TooManyFailures"]
+
+    world.pools["spot-a"].dry = False
+
+    world.until_whole("train", "spot-a", within=3600)
+
+
 def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:
     world.pools["spot-a"].dry = True
     world.lose("train", "reclaim")

@@ -56,8 +56,13 @@ def with_tier(status: TrainingRunStatus, tier: RunTier) -> TrainingRunStatus:
 
 
 def sight_of(tier: RunTier) -> Sight:
-    """A tier as the rule reads it. While a probe is out it counts as just asked, so that it is not asked twice."""
-    return Sight(tier.there, tier.up, tier.down, tier.asking_since or tier.asked)
+    """A tier as the rule reads it.
+
+    While a probe is out it counts as just asked, so that it is not asked twice, and what was known before is no answer:
+    a gang that was taken from spot before one of its pods had waited there went back to it without any.
+    """
+    asking = tier.asking_since is not None
+    return Sight(tier.there, tier.up, tier.down, tier.asking_since if asking else tier.asked, asking)
 
 
 def with_sight(status: TrainingRunStatus, pool: str, sight: Sight) -> TrainingRunStatus:

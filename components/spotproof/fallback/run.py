@@ -41,12 +41,14 @@ class Sight(NamedTuple):
 
     `there` is its newest answer. `up` and `down` are when it was last seen with and without capacity; a change that
     was seen as it happened sets both to the moment of the change, one between two questions is put at the middle.
+    `asking` is whether it was asked, at `asked`, and has not answered yet: `there` is then of before.
     """
 
     there: bool = False
     up: Instant | None = None
     down: Instant | None = None
     asked: Instant | None = None
+    asking: bool = False
 
 
 class Observation(NamedTuple):

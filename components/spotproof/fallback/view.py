@@ -113,7 +113,8 @@ class View:
 
     def is_fresh(self, tier: Tier) -> bool:
         """Whether a tier's answer is one to move on: seen all the time, or asked just now."""
-        return not self.policy.probe_every or self.sight(tier).asked == self.now
+        sight = self.sight(tier)
+        return not self.policy.probe_every or (sight.asked == self.now and not sight.asking)
 
     def due(self, tier: Tier) -> Instant:
         """When a tier is to be asked again; now, where it never was.

@@ -53,9 +53,9 @@ def failed(*instants: int, pool: str = "spot") -> tuple[Failure, ...]:
     return tuple(Failure(at, pool, "error") for at in instants)
 
 
-def up(since: int = 0, *, asked: int | None = None) -> Sight:
+def up(since: int = 0, *, asked: int | None = None, asking: bool = False) -> Sight:
     """A tier that has had capacity since then."""
-    return Sight(there=True, up=since, down=since, asked=asked)
+    return Sight(there=True, up=since, down=since, asked=asked, asking=asking)
 
 
 def down(since: int = 0, *, asked: int | None = None) -> Sight:

@@ -54,6 +54,8 @@ def _running(view: View, budget: Budget) -> Decision | Instant:
         if not spare.may_leave(budget, age, stake):
             next_at = min(next_at, view.now + spare.until_leave(budget, age, stake))
         elif budget.may_start():
+            if view.sight(tier).asking:
+                continue
             if not view.is_fresh(tier):
                 return view.ask(tier)
             numbers = (spare.share(budget), spare.needed(budget, age, stake), tier.pool, age)

@@ -92,6 +92,14 @@ ROWS: list[tuple[str, Policy, RunState, Observation, int, Answer]] = [
         ("stay", "on-demand", Code.RUNNING),
     ),
     ("a yes of this moment", ASKED, CAME, running("on-demand", spot=up(asked=THEN)), THEN, CLIMBS),
+    (
+        "a yes of before the question of this moment, which waits for its answer",
+        ASKED,
+        CAME,
+        running("on-demand", spot=up(asked=THEN, asking=True), dear=down(asked=THEN)),
+        THEN,
+        ("stay", "on-demand", Code.RUNNING),
+    ),
 ]
 
 

@@ -232,6 +232,11 @@ class TestAsking:
         assert at(ASKS, with_spare(100_000, 50_000), seen, NOW) == ("ask", "spot", Code.ASKED)
         assert at(ASKS, with_spare(100_000, 50_000), fresh, NOW) == LEAVES
 
+    def test_while_it_has_not_answered_it_is_neither_taken_nor_asked_once_more(self) -> None:
+        for asked in (NOW, NOW - 60):
+            seen = running("on-demand", progress=0, spot=up(0, asked=asked, asking=True))
+            assert at(ASKS, with_spare(100_000, 50_000), seen, NOW)[:2] == ("stay", "on-demand")
+
     def test_a_tier_that_could_not_be_left_for_in_time_is_not_asked_for_it(self) -> None:
         """A tick of 1,000 s: what is spare is gone when it ends."""
         seen = running("on-demand", progress=0, spot=up(0, asked=NOW - 60))._replace(tick=1000)
