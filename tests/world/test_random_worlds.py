@@ -26,7 +26,7 @@ from tests.world.jobs import Tier, jobset, policy, rayjob
 from tests.world.kubelet import ON_TERM
 from tests.world.line import TROUBLES, Trouble
 from tests.world.managed import POLICY_NAME, Managed
-from tests.world.things import labels, name, ready
+from tests.world.things import is_true, labels, name, ready
 from tests.world.world import NAMESPACE as RESEARCH
 
 SHARES: Final = 8
@@ -264,6 +264,8 @@ class RandomWorld(RuleBasedStateMachine):
         for pool in world.pools.values():
             pool.dry = False
         for node in world.all(NODE):
+            if not is_true(node, "Ready"):
+                self._disturb("woken")  # before its pods were taken from it, perhaps
             world.wake(name(node))
         for where in (RESEARCH, SYSTEM_NAMESPACE):
             space = world.get(NAMESPACE, where, "")
