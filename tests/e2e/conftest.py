@@ -83,8 +83,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     running = getattr(item, "funcargs", {}).get("plane")
     module = item.getparent(pytest.Module)
-    if report.failed and isinstance(running, ControlPlane) and module is not None and _logs in module.stash:
-        kept = running.save_logs(module.stash[_logs] / item.name)
+    kept_by = module.stash.get(_logs, None) if module is not None else None
+    # where the last teardown of a module fails, the control plane is gone, and has kept its logs itself
+    if report.failed and isinstance(running, ControlPlane) and kept_by is not None and running.logs.is_dir():
+        kept = running.save_logs(kept_by / item.name)
         for name in running.pids():
             report.sections.append((f"{name}, the end of its log in {kept}", running.tail(name, LOG_LINES)))
     return report

@@ -1,5 +1,7 @@
 """Stories of the controller in a world: what happens to a job, told in a few lines."""
 
+from typing import Any
+
 import pytest
 
 from spotproof.controller.kinds import NODE, POD
@@ -132,8 +134,8 @@ def test_a_worker_that_was_lost_before_it_was_recorded_that_all_were_there_is_an
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot_has_answered(kind: str) -> None:
-    tiers = (Tier("spot-a", max_failures=0), TIERS[1])
-    world = Managed(tiers, probe={"every": "30m"}, **{"return": {"minStay": "10m"}})
+    rule: dict[str, Any] = {"probe": {"every": "30m"}, "return": {"minStay": "10m"}}
+    world = Managed((Tier("spot-a", max_failures=0), TIERS[1]), **rule)
     world.submit(JOBS[kind]("train", "standard", "spot-a"))
     world.until_whole("train", "spot-a")
     world.pools["spot-a"].dry = True
