@@ -263,10 +263,7 @@ class RandomWorld(RuleBasedStateMachine):
             world.process.start()
         for pool in world.pools.values():
             pool.dry = False
-        for node in world.all(NODE):
-            if not is_true(node, "Ready"):
-                self._disturb("woken")  # before its pods were taken from it, perhaps
-            world.wake(name(node))
+        self._wake_all()
         for where in (RESEARCH, SYSTEM_NAMESPACE):
             space = world.get(NAMESPACE, where, "")
             if space and labels(space).get(PAUSED_LABEL):
@@ -279,6 +276,12 @@ class RandomWorld(RuleBasedStateMachine):
         if world.job(JOB)["spec"].get("suspend") and not world.suspended_by_us(JOB):
             world.resume(JOB)
         self._comes_to_rest()
+
+    def _wake_all(self) -> None:
+        for node in self.world.all(NODE):
+            if not is_true(node, "Ready"):
+                self._disturb("woken")  # before its pods were taken from it, perhaps
+            self.world.wake(name(node))
 
     def _comes_to_rest(self) -> None:
         world = self.world
