@@ -1,5 +1,6 @@
 """What tests of every part use: golden files, and the files fetched from elsewhere."""
 
+import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
@@ -22,6 +23,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.parent == ROOT / "tests" and collection_path.name in APART:
         return None if any(path.is_relative_to(collection_path) for path in _asked(config)) else True
     return None
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays: a full collection walks the SDKs' classes and 8,000 tests, which takes a second."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
