@@ -84,7 +84,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     running = getattr(item, "funcargs", {}).get("plane")
     module = item.getparent(pytest.Module)
     kept_by = module.stash.get(_logs, None) if module is not None else None
-    # where the last teardown of a module fails, the control plane is gone, and has kept its logs itself
+    # where the last teardown of a module fails, the control plane is gone, and its logs with it
     if report.failed and isinstance(running, ControlPlane) and kept_by is not None and running.logs.is_dir():
         kept = running.save_logs(kept_by / item.name)
         for name in running.pids():

@@ -42,8 +42,10 @@ def run_in(copy: Path, arguments: Sequence[str]) -> tuple[int, str, str]:
     process.start()
     process.join()
     process.close()
-    status, written, errors = ((copy / name).read_text(encoding="utf-8") for name in ("status", "stdout", "stderr"))
-    return int(status), written, errors
+    written, errors = ((copy / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+    status = copy / "status"
+    assert status.exists(), f"it did not end by itself: {errors}"
+    return int(status.read_text(encoding="utf-8")), written, errors
 
 
 def _run(copy: Path, arguments: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ from tests.world.jobs import Tier, jobset, policy, rayjob
 from tests.world.kubelet import ON_TERM
 from tests.world.line import TROUBLES, Trouble
 from tests.world.managed import POLICY_NAME, Managed
-from tests.world.things import is_true, labels, name, ready
+from tests.world.things import is_true, labels, leaves, name, node_of, ready
 from tests.world.world import NAMESPACE as RESEARCH
 
 SHARES: Final = 8
@@ -278,9 +278,10 @@ class RandomWorld(RuleBasedStateMachine):
         self._comes_to_rest()
 
     def _wake_all(self) -> None:
+        staying = {node_of(pod) for pod in self.world.gang(JOB) if not leaves(pod)}
         for node in self.world.all(NODE):
-            if not is_true(node, "Ready"):
-                self._disturb("woken")  # before its pods were taken from it, perhaps
+            if not is_true(node, "Ready") and name(node) in staying:
+                self._disturb("woken")  # before its pods were taken from it
             self.world.wake(name(node))
 
     def _comes_to_rest(self) -> None:

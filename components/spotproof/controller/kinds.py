@@ -43,9 +43,9 @@ LEASE: Final = Kind("coordination.k8s.io/v1", "Lease")
 JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
 """Label of child Jobs and pods of a JobSet."""
 RAY_CLUSTER_NAME: Final = "ray.io/cluster"
+"""Label of the pods of a Ray cluster, heads and workers."""
 PROVISIONED: Final = "RayClusterProvisioned"
 """Condition of a Ray cluster: all its pods have been ready once; it stays True (KubeRay 1.3 and newer)."""
-"""Label of the pods of a Ray cluster, heads and workers."""
 
 ATTEMPT_LABEL: Final = "jobset.sigs.k8s.io/restart-attempt"
 """Label of child Jobs and pods of a JobSet: which attempt they are of."""

@@ -72,12 +72,14 @@ def claim(name: str = "k", at: int = 1, node: str = "", pool: str = "spot", **co
 
 
 def waiting_run(at: int = 1, pool: str = "spot") -> Object:
-    status = {"tier": pool, "waitingSince": "2026-11-01T00:00:00Z"}
-    return thing_of(RUN, "team", "a", at) | {"spec": {"job": {"kind": "JobSet", "name": "a"}}, "status": status}
+    return _run(at, {"tier": pool, "waitingSince": "2026-11-01T00:00:00Z"})
 
 
 def interrupted_run(node: str, finding: str = "undecided", at: int = 1) -> Object:
-    status = {"interruption": {"finding": finding, "nodes": [node]}}
+    return _run(at, {"interruption": {"finding": finding, "nodes": [node]}})
+
+
+def _run(at: int, status: Object) -> Object:
     return thing_of(RUN, "team", "a", at) | {"spec": {"job": {"kind": "JobSet", "name": "a"}}, "status": status}
 
 
