@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.kinds import NODE, POD
+from spotproof.controller.kinds import NODE, POD, WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.line import Trouble
 from tests.world.managed import Managed
 from tests.world.things import ended, node_of
 
@@ -129,6 +130,26 @@ def test_a_worker_that_was_lost_before_it_was_recorded_that_all_were_there_is_an
     world.run(5)
     world.process.start()
     world.run(10)
+    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
+
+
+@pytest.mark.parametrize("trouble", ["conflict", "too many", "cut before", "cut after"])
+def test_a_loss_that_is_over_before_anybody_looks_is_one_eviction_though_its_write_goes_wrong(
+    world: Managed, trouble: Trouble
+) -> None:
+    world.run(5)
+    for place in range(len(WATCHED)):
+        world.process.hold(place)
+    world.lose("train", "reclaim")
+    world.run(5)
+    world.run_until(lambda: world.is_whole("train"))
+    world.run(2)
+
+    world.process.line.troubles[0] = trouble
+    world.process.release()
+    world.run(30)
+
+    assert world.process.line.happened[trouble] == 1
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
 
 

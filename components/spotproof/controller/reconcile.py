@@ -24,7 +24,7 @@ from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
-from spotproof.controller.visit import Outcome, Visit, visit
+from spotproof.controller.visit import Outcome, Visit, stored, visit
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
@@ -213,8 +213,7 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     outcome = visit(here, status)
     new = outcome.status
     case = case.written(new)
-    # not before: what only a first look finds would be lost with a write that fails
-    case.memory.is_new = False
+    stored(case)
     _tell(case, status, new)
     for pool, since, keep in outcome.withdraw:
         asking.withdraw(case.api, case.cache, case.key, pool, since, keep_nodes=keep)

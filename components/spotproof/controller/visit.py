@@ -105,11 +105,21 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
         here.second, status.tier or "", spot, here.state, here.gang, losses, fates, _is_short_of_done_pods(here)
     )
     status = account(status, facts)
-    if status.interruption is None or status.interruption.over is not None:
-        uids = {loss.uid for loss in losses}
-        here.memory.accounted |= uids
-        here.cache.departed.forget(here.key, uids)
+    is_over = status.interruption is None or status.interruption.over is not None
+    here.memory.in_doubt = {loss.uid for loss in losses} if is_over else set()
     return status
+
+
+def stored(case: Case) -> None:
+    """The record of a visit is stored: what it accounts for need not be seen again.
+
+    Not before: of a write that fails, what only a first look finds and losses that were over within one look are lost.
+    """
+    memory = case.memory
+    memory.is_new = False
+    memory.accounted |= memory.in_doubt
+    case.cache.departed.forget(case.key, memory.in_doubt)
+    memory.in_doubt = set()
 
 
 def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> list[Loss]:
@@ -151,9 +161,10 @@ def _whole_before(here: Visit, status: TrainingRunStatus) -> Instant | None:
 
 
 def _unaccounted(here: Visit, status: TrainingRunStatus) -> Sequence[Object]:
-    if here.memory.is_new:
-        here.memory.accounted |= {pod["metadata"]["uid"] for pod in here.gang.lost if _is_old(here, status, pod)}
-    return [pod for pod in here.gang.lost if pod["metadata"]["uid"] not in here.memory.accounted]
+    memory, lost = here.memory, {pod["metadata"]["uid"]: pod for pod in here.gang.lost}
+    unsure = lost.keys() if memory.is_new else lost.keys() & memory.in_doubt
+    memory.accounted |= {uid for uid in unsure if _is_old(here, status, lost[uid])}
+    return [pod for uid, pod in lost.items() if uid not in memory.accounted]
 
 
 def _is_old(here: Visit, status: TrainingRunStatus, pod: Object) -> bool:
