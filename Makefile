@@ -55,9 +55,9 @@ tools: ## build the real Pulumi engine and the local control plane, once (needs 
 test-engine: $(VENV)/.dev ## every stack through the real Pulumi engine, with stand-ins for the clouds (builds it)
 	@$(call with_tools,engine,$(BIN)/pytest tests/engine)
 
-# Four workers on two cores: they wait for controllers most of the time (331 s with two, 205 s with four).
+# Five workers on two cores: each waits for controllers part of its time.
 e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it; KUBERNETES=1.35 for the release before)
-	@$(call with_tools,engine controlplane $(KUBERNETES:%=kubernetes-%),$(KUBERNETES:%=SPOTPROOF_TOOLS=$${SPOTPROOF_TOOLS:-$(CURDIR)/.tools}/%) $(BIN)/pytest tests/e2e -n 4 --dist loadscope --no-loadscope-reorder)
+	@$(call with_tools,engine controlplane $(KUBERNETES:%=kubernetes-%),$(KUBERNETES:%=SPOTPROOF_TOOLS=$${SPOTPROOF_TOOLS:-$(CURDIR)/.tools}/%) $(BIN)/pytest tests/e2e -n 5 --dist loadscope --no-loadscope-reorder)
 
 # Where the tools cannot be had (status 3: no Go, no modules) the line that said so is the result; a failed build is a failure.
 define with_tools

@@ -16,7 +16,7 @@ from benchmarks.measure import machine
 from benchmarks.pages import between, table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-E2E: Final = ("-n", "4", "--dist", "loadscope", "--no-loadscope-reorder")
+E2E: Final = ("-n", "5", "--dist", "loadscope", "--no-loadscope-reorder")
 SUITES: Final[Mapping[str, Sequence[str]]] = {
     "engine": ("tests/engine",),
     "e2e": ("tests/e2e", "--ignore=tests/e2e/controller", *E2E),

@@ -1,13 +1,16 @@
-"""Tests on a real control plane: one a module, with the parts that the module names, and a namespace a test."""
+"""Tests on a real control plane: one a group of modules, with the parts that they name, and a namespace a test."""
 
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools, ToolsMissing, find_tools
@@ -15,27 +18,53 @@ from tests.e2e.stage import Stage, prepare
 
 LOG_LINES: Final = 25
 LONGEST_FIRST: Final = (
-    "test_hands",
-    "test_spoilt_jobset",
-    "test_spoilt_rayjob",
-    "test_ways_back",
-    "test_rehearse",
-    "test_counts",
-    "test_losses",
-    "test_markets",
-    "test_edges",
-    "test_jobset_reclaim",
-    "test_rayjob_reclaim",
-    "test_existing_stack",
+    ("test_spoilt_jobset", "test_losses"),
+    ("test_hands", "test_edges"),
+    ("test_ways_back", "test_counts"),
+    ("test_rehearse",),
+    ("test_markets",),
+    ("test_spoilt_rayjob",),
+    ("test_jobset_reclaim", "test_move_by_hand", "test_dry_market"),
+    ("test_rayjob_reclaim", "test_rayjob_move"),
+    ("test_controller_process",),
+    ("test_existing_stack",),
+    ("test_placed",),
+    ("test_seeds",),
 )
+"""Modules that share a control plane, for a start costs 15 s of a core, and each test of theirs has a workspace of its
+own and leaves nothing beside it. Any other module has its own. A worker has a whole group, and one that begins last
+leaves the others idle."""
+GOES_ON: Final[Mapping[str, Sequence[str]]] = {module: group for group in LONGEST_FIRST for module in group}
 _numbers = count(1)
 _logs = pytest.StashKey[Path]()
 
 
+def group_of(module: str) -> Sequence[str]:
+    """The modules that share a control plane with this one, in their order, itself among them."""
+    return GOES_ON.get(module, (module,))
+
+
+class ByGroup(LoadScopeScheduling):
+    """A group is one worker's (`--dist loadscope`)."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(Path(nodeid.partition("::")[0]).stem)[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGroup:
+    return ByGroup(config, log)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest modules first: a worker has a whole module, and one that begins last leaves the other idle."""
-    items.sort(key=lambda item: LONGEST_FIRST.index(item.path.stem) if item.path.stem in LONGEST_FIRST else 99)
+    """The longest groups first, and the modules of a group one after the other."""
+
+    def place(item: pytest.Item) -> tuple[int, int]:
+        group = group_of(item.path.stem)
+        rank = LONGEST_FIRST.index(tuple(group)) if item.path.stem in GOES_ON else len(LONGEST_FIRST)
+        return rank, group.index(item.path.stem)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")
@@ -49,21 +78,54 @@ def tools() -> Tools:
         pytest.skip("needs what `make tools` builds")
 
 
+class Planes:
+    """The control plane of the group whose tests run now; it ends with the last module of the group."""
+
+    def __init__(self) -> None:
+        self._group = ""
+        self._stack = ExitStack()
+
+    def of(self, group: str, made: Callable[[], ControlPlane]) -> ControlPlane:
+        """The group's, made where another group's is there, or none."""
+        if group != self._group:
+            self.close()
+            self._plane = self._stack.enter_context(made())
+            self._group = group
+        return self._plane
+
+    def close(self) -> None:
+        """End what is there."""
+        self._group = ""
+        self._stack.close()
+
+
+@pytest.fixture(scope="session")
+def planes() -> Iterator[Planes]:
+    """One at a time."""
+    with closing(Planes()) as planes:
+        yield planes
+
+
 @pytest.fixture(scope="module")
 def plane(
-    tools: Tools, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    tools: Tools, planes: Planes, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """The module's control plane.
+    """The control plane of the module's group.
 
     The module may set PARTS (Kubernetes alone where it does not) and INSTANCE_TYPES (as Karpenter's kwok provider reads
-    them).
+    them), as the others of its group do.
     """
     parts: Parts = getattr(request.module, "PARTS", Parts.CORE)
     types: list[dict[str, Any]] = getattr(request.module, "INSTANCE_TYPES", [])
     logs = tmp_path_factory.mktemp("logs")
     request.node.stash[_logs] = logs
-    with ControlPlane(tools, parts, instance_types=types, keep_logs=logs) as running:
-        yield running
+    module = request.path.stem
+    group = group_of(module)
+    running = planes.of(group[0], lambda: ControlPlane(tools, parts, instance_types=types, keep_logs=logs))
+    assert running.parts == parts, f"{module} is in a group whose control plane has {running.parts}"
+    yield running
+    if module == group[-1]:
+        planes.close()
 
 
 @pytest.fixture
@@ -101,6 +163,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # some thirty processes of Go on two cores: their garbage is collected when the heap is five times what lives, not
+    # twice, and by one thread; of what they compute it saves 14 %
+    os.environ.setdefault("GOGC", "400")
+    os.environ.setdefault("GOMAXPROCS", "1")
     config.addinivalue_line("markers", "soak: a sample of `make soak`, some minutes of a worker")
     config.addinivalue_line("markers", "slow: waits for a minute, since what it waits for cannot be made to hurry")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from spotproof.kube.client import Refused
+from spotproof.kube.waiting import wait
 from spotproof.manifests.job_admission import job_admission
 from spotproof.manifests.workspaces import workspace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 SECONDS: Final = 60.0
 """For anything that takes a second or ten on an idle machine."""
+LEAST_SECONDS: Final = 0.1
+MOST_SECONDS: Final = 0.5
+"""Between two looks: a look is two lists, which at 20 a second were a quarter of what the API server was asked."""
 PART_OF: Final[Mapping[str, Parts]] = {
     "JobSet": Parts.JOBSET,
     "RayJob": Parts.KUBERAY,
@@ -103,8 +107,11 @@ class Stage:
         assert self.kube.apply(job).warnings == ()
 
     def wait(self, read: Callable[[], T | None], what: str, within_seconds: float = SECONDS) -> T:
-        """Poll until something is there."""
-        return self.kube.wait(read, what, within_seconds, seen=self.summary)
+        """Look until something is there: whenever something was recorded, and now and then."""
+        return wait(read, what, within_seconds, seen=self.summary, patient=(Refused,), sleep=self._until_news)
+
+    def _until_news(self, _seconds: float) -> None:
+        self.recorder.wait_for_news(LEAST_SECONDS, MOST_SECONDS)
 
     def gang_runs(self, count: int, pool: str) -> list[Object]:
         """The pods of the job, as soon as there are so many, all ready, on nodes of the pool, and no other."""
@@ -194,11 +201,12 @@ class Stage:
 
     def tells(self, story: str) -> None:
         """What is recorded comes to be the story, step by step; with `--record` it goes to tests/recordings."""
-        self.kube.wait(
+        wait(
             lambda: not missing(story, self.recorder.raw()),
             f"the story {story}",
             SECONDS,
             seen=lambda: f"everything before {missing(story, self.recorder.raw())}{self.summary()}",
+            sleep=self._until_news,
         )
         self.recorder.stop()
         assert self.recorder.failures == []

@@ -1,6 +1,7 @@
 """The processes of a control plane, held by a supervisor that leaves nothing behind when we are killed."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -13,6 +14,8 @@ from spotproof.rehearsal import supervisor
 ANSWER_SECONDS: Final = 20
 """For the supervisor to start or end a process, on a machine that is busy with something else."""
 TAIL_LINES: Final = 15
+GO_RUNTIME: Final = ("GOGC", "GOMAXPROCS", "GOMEMLIMIT")
+"""Of our own environment these pass on: all that runs here is Go's, and a machine may have memory to spare."""
 LINE_CHARACTERS: Final = 400
 """Of a line that is shown: operators log whole objects and stack traces in one."""
 
@@ -45,11 +48,13 @@ class Processes:
         self._listener.start()
 
     def start(self, name: str, argv: Sequence[str], environ: Mapping[str, str]) -> None:
-        """Run `argv` as `name` with `environ` and nothing else of ours in its environment."""
+        """Run `argv` as `name` with `environ`, and nothing else of ours in its environment but GO_RUNTIME."""
         with self._news:
             self._pids.pop(name, None)
             self._ended.pop(name, None)
-        order = {"argv": list(argv), "env": dict(environ), "cwd": str(self.folder), "log": str(self.log(name))}
+        passed = {each: os.environ[each] for each in GO_RUNTIME if each in os.environ}
+        env = {**passed, **environ}
+        order = {"argv": list(argv), "env": env, "cwd": str(self.folder), "log": str(self.log(name))}
         self._order({"do": "start", "name": name, **order})
         with self._news:
             self._news.wait_for(lambda: name in self._pids or name in self._ended, ANSWER_SECONDS)

@@ -111,7 +111,7 @@ class Recorder:
         self._kube, self._now, self._kinds = kube, now, dict(kinds)
         self._hidden = [*_machine(), *map(str, hidden)]
         self._about = dict(about or {})
-        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._lock, self._stop, self._news = threading.Lock(), threading.Event(), threading.Event()
         self._zero = float(int(now()))
         self._began = 0
         self._versions: list[Version] = []
@@ -160,6 +160,13 @@ class Recorder:
         with self._lock:
             self._marks.append(Mark(self._now() - self._zero, did, to))
 
+    def wait_for_news(self, at_least_seconds: float, at_most_seconds: float) -> None:
+        """Return once something was recorded since the last call, within these bounds; after the end, at the first."""
+        time.sleep(at_least_seconds)
+        if not self._stop.is_set():
+            self._news.wait(at_most_seconds - at_least_seconds)
+            self._news.clear()
+
     def receive(self, change: str, thing: Json, received_at: float) -> None:
         """Take one delivery of a watch; one that comes again after a watch began anew is taken once."""
         meta, known = thing.get("metadata", {}), CHANGES.get(change.lower())
@@ -172,6 +179,7 @@ class Recorder:
             if (key := (uid, written, known == "deleted")) not in self._seen:
                 self._seen.add(key)
                 self._versions.append(Version(received_at - self._zero, known, thing))
+                self._news.set()
 
     def raw(self) -> Recording:
         """What was recorded so far as it came, for whoever looks on: not fit for a file."""

@@ -109,6 +109,12 @@ def test_nothing_of_our_environment_is_handed_on(processes: Processes, monkeypat
     assert "KUBECONFIG" not in processes.tail("speaker")
 
 
+def test_what_tunes_the_runtime_of_go_is_handed_on(processes: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOGC", "400")
+    run(processes, "speaker", "import os; print(os.environ['GOGC'], os.environ['SPOKEN'], flush=True)")
+    wait(lambda: "400 yes" in processes.tail("speaker"), "its words", 10)
+
+
 def test_closing_leaves_neither_process_nor_file(tmp_path: Path) -> None:
     folder = tmp_path / "plane"
     folder.mkdir()

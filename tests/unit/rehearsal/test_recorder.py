@@ -116,6 +116,16 @@ def test_a_watch_that_ends_leaves_a_hole_that_is_said_and_the_others_go_on() -> 
     assert len(found.versions) == 1
 
 
+def test_who_waits_for_news_is_told_at_once_of_what_came_meanwhile_and_of_what_comes() -> None:
+    server = Server(change("ADDED", 1.0, 101, pod("1")))
+    with Recorder(server, kinds={"Pod": "v1"}, now=lambda: NOW) as recorder:
+        recorder.wait_for_news(0, 60)
+        server.changes.put(change("ADDED", 2.0, 102, pod("2")))
+        recorder.wait_for_news(0, 60)
+        assert [each.uid for each in recorder.recording().versions] == ["pod-1", "pod-2"]
+    recorder.wait_for_news(0, 60)
+
+
 def test_what_is_done_from_outside_is_marked() -> None:
     server = Server()
     with Recorder(server, kinds={"Pod": "v1"}, now=lambda: NOW) as recorder:
