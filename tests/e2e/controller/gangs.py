@@ -17,7 +17,7 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Gang:
-    """One kind of job: eight pods of a JobSet, four to a node, or four workers of a Ray cluster, two to a node."""
+    """One kind of job on two nodes: four pods of a JobSet, or eight, or four workers of a Ray cluster."""
 
     kind: str
     experiment: str
@@ -113,6 +113,7 @@ def jobset(experiment: str, name: str, pods: int) -> Gang:
     return Gang("JobSet", experiment, name, pods, f"jobset.sigs.k8s.io/jobset-name={name}")
 
 
-JOBSET: Final = jobset("gang", "gang", PODS)
+JOBSET: Final = jobset("four", "gang", 4)
+EIGHT: Final = jobset("gang", "gang", PODS)
 RAYJOB: Final = Gang("RayJob", "ray", "ray", WORKERS, "ray.io/node-type=worker")
 GANGS: Final = (JOBSET, RAYJOB)

@@ -4,7 +4,7 @@ import pytest
 
 from spotproof.rehearsal.control_plane import Parts
 from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION
-from tests.e2e.controller.gangs import GANGS, JOBSET, RAYJOB, Gang
+from tests.e2e.controller.gangs import EIGHT, GANGS, JOBSET, RAYJOB, Gang
 from tests.e2e.controller.policies import on_demand, spot
 from tests.e2e.controller.scenery import furnished, running
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
@@ -28,7 +28,7 @@ def test_a_tier_tolerates_its_max_failures_and_one_more_moves_the_whole_gang(her
     here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=3)
 
 
-@both
+@pytest.mark.parametrize("gang", [EIGHT, RAYJOB], ids=str)
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_pods_that_are_lost_together_count_once(here: Controlled, gang: Gang, count: int) -> None:
     furnished(here, gang)
