@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from spotproof.rehearsal.history import works
-from tests.e2e.controller.gangs import JOBSET, RAYJOB, Gang
+from tests.e2e.controller.gangs import EIGHT, JOBSET, RAYJOB, Gang
 from tests.e2e.controller.policies import on_demand, spot
 from tests.e2e.controller.scenery import furnished, running
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
@@ -97,7 +97,7 @@ UP: Final = (ON_DEMAND_POOL, SPOT_POOL)
 
 MOVES: Final[Mapping[str, Move]] = {
     "jobset-down": Move(JOBSET, DOWN, 1, _on_spot, _node_goes),
-    "jobset-restart": Move(JOBSET, (SPOT_POOL,), 1, _ends_with_0, _node_goes),
+    "jobset-restart": Move(EIGHT, (SPOT_POOL,), 1, _ends_with_0, _node_goes),
     "jobset-up": Move(JOBSET, UP, 0, _on_on_demand, _spot_comes_back),
     "jobset-park": Move(JOBSET, (ON_DEMAND_POOL,), 0, _half, _waits_for_the_other_half),
     "rayjob-down": Move(RAYJOB, DOWN, 1, _on_spot, _node_goes),

@@ -115,5 +115,7 @@ def jobset(experiment: str, name: str, pods: int) -> Gang:
 
 JOBSET: Final = jobset("four", "gang", 4)
 EIGHT: Final = jobset("gang", "gang", PODS)
+"""Where pods that are evicted end with 0: of the smaller gang both pods of a role may be on the node that goes, and the
+role would be complete."""
 RAYJOB: Final = Gang("RayJob", "ray", "ray", WORKERS, "ray.io/node-type=worker")
 GANGS: Final = (JOBSET, RAYJOB)

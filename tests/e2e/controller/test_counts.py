@@ -90,7 +90,7 @@ def test_a_ray_program_that_fails_is_an_error_and_the_attempt_after_the_last_is_
 
 
 def test_a_gang_that_would_hang_after_an_exit_with_0_is_restarted_and_its_owner_is_told(here: Controlled) -> None:
-    gang = JOBSET
+    gang = EIGHT
     furnished(here, gang, spot=4)
     name = here.policy(spot(max_failures=5), on_demand())
     here.submit(gang.job(here, name, knobs={f"{KNOB}exit-code-on-term": "0"}))
