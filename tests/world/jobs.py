@@ -60,16 +60,27 @@ def pools(tiers: Sequence[Tier], *, most: int = 100) -> list[Pool]:
     return [*(Pool(each.pool, each.capacity, most=most) for each in tiers), Pool("cpu", "on-demand", 0)]
 
 
-def jobset(name: str, policy: str, pool: str, *, pods: int = 2, annotations: Mapping[str, str] | None = None) -> Object:
-    """A JobSet of one role."""
+def jobset(  # noqa: PLR0913  # what the jobs of worlds differ in
+    name: str,
+    policy: str,
+    pool: str,
+    *,
+    pods: int = 2,
+    roles: int = 1,
+    annotations: Mapping[str, str] | None = None,
+    knobs: Mapping[str, str] | None = None,
+) -> Object:
+    """A JobSet; `pods` are those of a role, `knobs` annotations of theirs."""
     job = _jobset()
-    (role, *_) = job["spec"]["replicatedJobs"]
-    inner = role["template"]["spec"]
-    small = {**inner, "parallelism": pods, "completions": pods, "template": _template(inner["template"], pool)}
-    spec = {
-        **job["spec"],
-        "replicatedJobs": [{**role, "template": {**role["template"], "spec": small}}],
-    }
+    made: list[Object] = []
+    for role in job["spec"]["replicatedJobs"][:roles]:
+        inner = role["template"]["spec"]
+        template = _template(inner["template"], pool)
+        about = template["metadata"]
+        noted = {**about, "annotations": {**about.get("annotations", {}), **(knobs or {})}}
+        small = {**inner, "parallelism": pods, "completions": pods, "template": {**template, "metadata": noted}}
+        made.append({**role, "template": {**role["template"], "spec": small}})
+    spec = {**job["spec"], "replicatedJobs": made}
     return {**job, "metadata": _metadata(job, name, policy, annotations), "spec": spec}
 
 

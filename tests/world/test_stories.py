@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.kinds import NODE, POD, WATCHED
+from spotproof.controller.kinds import JOB, NODE, POD, WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.kubelet import ON_TERM
 from tests.world.line import Trouble
 from tests.world.managed import Managed
-from tests.world.things import ended, node_of
+from tests.world.things import ended, is_true, node_of
 
 TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 JOBS = {"JobSet": jobset, "RayJob": rayjob}
@@ -169,6 +170,31 @@ def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot
     world.pools["spot-a"].dry = False
 
     world.until_whole("train", "spot-a", within=3600)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_and_the_job_is_restarted(
+    dies: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    world = Managed(TIERS)
+    world.submit(jobset("train", "standard", "spot-a", pods=1, roles=2, knobs={ON_TERM: "0"}))
+    world.until_whole("train", "spot-a")
+    before = {pod["metadata"]["uid"] for pod in world.gang("train")}
+
+    world.lose("train", "reclaim")
+    if dies:
+        world.run_until(lambda: any(is_true(each, "Complete") for each in world.store.all(JOB)))
+        assert world.status("train").interruption is not None
+        world.process.kill()
+        world.run(10)
+        world.process.start()
+    world.run(60)
+
+    world.until_whole("train", "spot-a")
+    after = {pod["metadata"]["uid"] for pod in world.gang("train")}
+    assert (len(after), before & after) == (2, set())
+    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
+    assert [each.reason for each in world.status("train").history if each.what == "Restarted"] == ["SilentHang"]
 
 
 def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:

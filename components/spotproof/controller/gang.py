@@ -32,6 +32,8 @@ class Gang:
     """Those that left the cluster and have not been accounted for."""
     waiting: tuple[Object, ...]
     """Those that find no node of their tier."""
+    left_early: frozenset[str] = frozenset()
+    """Uids of child Jobs that are complete because a pod of theirs was evicted and ended with 0."""
 
     @cached_property
     def alive(self) -> tuple[Object, ...]:
@@ -101,6 +103,7 @@ def gang(  # noqa: PLR0913 - what a gang is made of
     tier: ResolvedTier | None,
     *,
     children: Iterable[Object] = (),
+    left_early: frozenset[str] = frozenset(),
 ) -> Gang:
     """A job's gang.
 
@@ -110,10 +113,18 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         pods: Its pods as they are.
         gone: Pods that left and are not accounted for.
         tier: The tier it is on; None where the policy has it no more.
-        children: Its child Jobs; one that is complete has done its part, whether its pods are still there or not.
+        children: Its child Jobs; one that is complete has done its part, whether its pods are still there or not,
+            unless one of them had been evicted.
+        left_early: Child Jobs of which that is known already.
     """
     state, born = kind.state(job), job["metadata"]["creationTimestamp"]
+    pods, gone = tuple(pods), tuple(gone)
     complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
+    evicted = [pod for pod in (*pods, *gone) if pod["status"].get("phase") == "Succeeded" and is_disrupted(pod)]
+    owners = {uid for pod in evicted for uid in _owners(pod)}
+    left_early = frozenset() if kind.replaces_alone else frozenset(complete.keys() & (owners | left_early))
+    for uid in left_early:
+        del complete[uid]
     # what is about to be made again is over, though its pods may still look whole
     attempt = None if state.retrying else state.attempt
     # a job that was deleted and made again has the pods of its namesake for a while
@@ -126,8 +137,25 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         older=tuple(pod for pod in here if kind.attempt_of(pod) != attempt),
         gone=tuple(pod for pod in gone if pod["metadata"]["creationTimestamp"] >= born and not _has_done_its_work(pod)),
         waiting=tuple(pod for pod in here if waits(pod) and (tier is None or is_on(pod, tier))),
+        left_early=left_early,
+    )
+
+
+def complete_since(since: Instant, children: Iterable[Object]) -> frozenset[str]:
+    """Uids of child Jobs that were there at an instant and are complete since: none that a restart has made."""
+    return frozenset(
+        each["metadata"]["uid"]
+        for each in children
+        if is_true(each, "Complete")
+        and parse_instant(each["metadata"]["creationTimestamp"])
+        < since
+        <= parse_instant(condition(each, "Complete")["lastTransitionTime"])
     )
 
 
 def _is_of(pod: Object, jobs: Container[str]) -> bool:
-    return any(owner["uid"] in jobs for owner in pod["metadata"].get("ownerReferences", []))
+    return any(uid in jobs for uid in _owners(pod))
+
+
+def _owners(pod: Object) -> list[str]:
+    return [owner["uid"] for owner in pod["metadata"].get("ownerReferences", [])]

@@ -173,16 +173,20 @@ def project_node_claim(claim: Mapping[str, Any]) -> Object:
 
 
 def project_job(job: Mapping[str, Any]) -> Object:
-    """A child Job of a JobSet: which of its counters are not 0, whether it is suspended, and its pods' selector."""
+    """A child Job of a JobSet: which of its counters are not 0, whether it is suspended, and its pods' selector.
+
+    When it was made is asked of complete ones alone.
+    """
     spec, status = job.get("spec", {}), job.get("status", {})
-    counters = ("active", "terminating", "succeeded")
+    counters, conditions = ("active", "terminating", "succeeded"), _conditions(status)
+    born = ("creationTimestamp",) if any(each["type"] == "Complete" for each in conditions) else ()
     return {
-        "metadata": _metadata(job, POD_LABELS, keys=("name", "namespace", "uid", *VERSIONED), owned=()),
+        "metadata": _metadata(job, POD_LABELS, keys=("name", "namespace", "uid", *VERSIONED, *born), owned=()),
         "spec": {
             **_picked(spec, "suspend", "completions"),
             "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),
         },
-        "status": {**{key: True for key in counters if status.get(key)}, "conditions": _conditions(status)},
+        "status": {**{key: True for key in counters if status.get(key)}, "conditions": conditions},
     }
 
 

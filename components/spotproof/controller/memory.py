@@ -12,13 +12,15 @@ class Memory:
 
     `policies` are those that the process has read, for all of its jobs. `accounted` are pods whose loss is part of an
     interruption that is over, `in_doubt` those of them whose record may not have been stored: the write went wrong.
-    `checked` are the versions of job and policy that `findings` are of.
+    `left_early` are child Jobs that a process before this one may have seen complete by an eviction. `checked` are the
+    versions of job and policy that `findings` are of.
     """
 
     uid: str
     policies: Policies
     accounted: set[str] = field(default_factory=set[str])
     in_doubt: set[str] = field(default_factory=set[str])
+    left_early: frozenset[str] = frozenset()
     is_new: bool = True
     checked: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()

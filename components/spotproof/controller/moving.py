@@ -107,7 +107,8 @@ def _drain(here: Moving) -> Progress:
     if case.kind.leftovers(case.api, here.job, here.move):
         return Progress(look_at=case.now + SOON_SECONDS)
     old = case.kind.old_children(children)
-    return Progress(update={"step": "Rebuilding", "jobs": tuple(each["metadata"]["uid"] for each in old)})
+    jobs = (*here.move.jobs, *(each["metadata"]["uid"] for each in old))
+    return Progress(update={"step": "Rebuilding", "jobs": jobs})
 
 
 def _rebuild(here: Moving) -> Progress:

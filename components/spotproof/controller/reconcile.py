@@ -12,7 +12,7 @@ from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
 from spotproof.controller.case import Case
 from spotproof.controller.endings import end
-from spotproof.controller.gang import gang
+from spotproof.controller.gang import complete_since, gang
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, RUN, Object, project_pod
 from spotproof.controller.memory import Memory
@@ -228,8 +228,11 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     tiers = {each.pool: each for each in standing.remembering(policy, status).tiers}
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
-    children = case.cache.jobs(case.key)
-    found = gang(case.kind, case.job, pods, gone, tiers.get(status.tier or ""), children=children)
+    children, open_, memory = case.cache.jobs(case.key), status.interruption, case.memory
+    if memory.is_new and open_ is not None and open_.over is None and open_.finding != "error":
+        memory.left_early = complete_since(open_.since, children)
+    tier = tiers.get(status.tier or "")
+    found = gang(case.kind, case.job, pods, gone, tier, children=children, left_early=memory.left_early)
     return Visit(**fields, gang=found, policy=policy, rule=case.memory.policies.rule(policy), tiers=tiers)
 
 

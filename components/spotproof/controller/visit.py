@@ -209,7 +209,8 @@ def _is_short_of_done_pods(here: Visit) -> bool:
     An evicted pod that ended with 0 is gone a moment later, and a process that has just started never saw it: the
     counter of its Job is what stays to be seen.
     """
-    under_way = (each for each in here.cache.jobs(here.key) if not is_true(each, "Complete"))
+    early, jobs = here.gang.left_early, here.cache.jobs(here.key)
+    under_way = (each for each in jobs if each["metadata"]["uid"] in early or not is_true(each, "Complete"))
     return here.gang.is_missing_pods and any(each["status"].get("succeeded") for each in under_way)
 
 
@@ -343,6 +344,7 @@ def _begun(
         step="Suspending",
         since=here.second,
         cluster=here.state.attempt or None,
+        jobs=tuple(sorted(here.gang.left_early)),
         resume_at=resume_at,
     )
     return concluding.in_phase(status.model_copy(update={"move": move}), "Moving", reason, message)

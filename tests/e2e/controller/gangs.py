@@ -115,7 +115,9 @@ def jobset(experiment: str, name: str, pods: int) -> Gang:
 
 JOBSET: Final = jobset("four", "gang", 4)
 EIGHT: Final = jobset("gang", "gang", PODS)
-"""Where pods that are evicted end with 0: of the smaller gang both pods of a role may be on the node that goes, and the
-role would be complete."""
+"""Where the controller dies while pods end with 0: of the smaller one a role may be on one node, and is then complete
+before anybody has written down that it was evicted."""
+APART: Final = jobset("apart", "apart", 2)
+"""A role a node: where its pod is evicted and ends with 0, its Job is complete."""
 RAYJOB: Final = Gang("RayJob", "ray", "ray", WORKERS, "ray.io/node-type=worker")
 GANGS: Final = (JOBSET, RAYJOB)

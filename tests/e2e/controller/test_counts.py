@@ -4,7 +4,7 @@ import pytest
 
 from spotproof.rehearsal.control_plane import Parts
 from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION
-from tests.e2e.controller.gangs import EIGHT, GANGS, JOBSET, RAYJOB, Gang
+from tests.e2e.controller.gangs import APART, EIGHT, GANGS, JOBSET, RAYJOB, Gang
 from tests.e2e.controller.policies import on_demand, spot
 from tests.e2e.controller.scenery import furnished, running
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
@@ -89,8 +89,10 @@ def test_a_ray_program_that_fails_is_an_error_and_the_attempt_after_the_last_is_
     here.has_lived(gang.name, SPOT_POOL, evictions=0, errors=2)
 
 
-def test_a_gang_that_would_hang_after_an_exit_with_0_is_restarted_and_its_owner_is_told(here: Controlled) -> None:
-    gang = EIGHT
+@pytest.mark.parametrize("gang", [EIGHT, APART], ids=lambda gang: gang.experiment)
+def test_a_gang_that_would_hang_after_an_exit_with_0_is_restarted_and_its_owner_is_told(
+    here: Controlled, gang: Gang
+) -> None:
     furnished(here, gang, spot=4)
     name = here.policy(spot(max_failures=5), on_demand())
     here.submit(gang.job(here, name, knobs={f"{KNOB}exit-code-on-term": "0"}))

@@ -75,6 +75,14 @@ def test_a_pod_that_left_with_zero_after_its_eviction_is_lost() -> None:
     assert (found.is_whole, found.is_missing_pods, found.lost) == (False, True, (evicted,))
 
 
+def test_a_role_that_is_complete_since_its_evicted_pod_left_with_zero_is_missed() -> None:
+    evicted = of("launcher", "l-0", phase="Succeeded", disrupted="EvictionByEvictionAPI", exit_code=0)
+    for found in (seen(evicted, *WORKERS, launcher_done=True), seen(*WORKERS, gone=(evicted,), launcher_done=True)):
+        assert (found.is_whole, found.is_missing_pods, found.lost) == (False, True, (evicted,))
+        assert found.left_early == {"job-launcher"}
+    assert seen(*WORKERS, gone=(DONE,), launcher_done=True).left_early == frozenset()
+
+
 def test_pods_of_a_namesake_that_was_deleted_are_not_the_jobs() -> None:
     old = of("launcher", "l-0")
     old["metadata"]["creationTimestamp"] = at(-1000)
