@@ -84,7 +84,7 @@ def _is_lost(pod: Object) -> bool:
     if not node_of(pod):
         return False
     phase = pod["status"].get("phase")
-    return phase == "Failed" or is_leaving(pod) or (phase == "Succeeded" and is_disrupted(pod))
+    return phase == "Failed" or is_leaving(pod) or _left_early(pod)
 
 
 def _has_finished(pod: Object) -> bool:
@@ -92,7 +92,7 @@ def _has_finished(pod: Object) -> bool:
 
 
 def _has_done_its_work(pod: Object) -> bool:
-    return pod["status"].get("phase") == "Succeeded" and not is_disrupted(pod)
+    return pod["status"].get("phase") == "Succeeded" and not _left_early(pod)
 
 
 def gang(  # noqa: PLR0913 - what a gang is made of
@@ -120,8 +120,7 @@ def gang(  # noqa: PLR0913 - what a gang is made of
     state, born = kind.state(job), job["metadata"]["creationTimestamp"]
     pods, gone = tuple(pods), tuple(gone)
     complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
-    evicted = [pod for pod in (*pods, *gone) if pod["status"].get("phase") == "Succeeded" and is_disrupted(pod)]
-    owners = {uid for pod in evicted for uid in _owners(pod)}
+    owners = {uid for pod in (*pods, *gone) if _left_early(pod) for uid in _owners(pod)}
     left_early = frozenset() if kind.replaces_alone else frozenset(complete.keys() & (owners | left_early))
     for uid in left_early:
         del complete[uid]
@@ -139,6 +138,15 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         waiting=tuple(pod for pod in here if waits(pod) and (tier is None or is_on(pod, tier))),
         left_early=left_early,
     )
+
+
+def _left_early(pod: Object) -> bool:
+    """Whether it was evicted and then ended with 0; a drain marks pods too whose work was done before."""
+    if pod["status"].get("phase") != "Succeeded" or not is_disrupted(pod):
+        return False
+    ended = [each["finishedAt"] for each in pod["status"].get("ended", []) if each.get("finishedAt")]
+    evicted = condition(pod, "DisruptionTarget").get("lastTransitionTime")
+    return not ended or not evicted or parse_instant(evicted) <= max(map(parse_instant, ended))
 
 
 def complete_since(since: Instant, children: Iterable[Object]) -> frozenset[str]:
