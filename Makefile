@@ -55,7 +55,7 @@ tools: ## build the real Pulumi engine and the local control plane, once (needs 
 test-engine: $(VENV)/.dev ## every stack through the real Pulumi engine, with stand-ins for the clouds (builds it)
 	@$(call with_tools,engine,$(BIN)/pytest tests/engine)
 
-# Five workers on two cores: each waits for controllers part of its time.
+# Five workers on two cores: each waits for controllers part of its time, and the cores are 90 to 100 % busy with five.
 e2e: $(VENV)/.dev ## jobs, pools and reclaims on a real local control plane (builds it; KUBERNETES=1.35 for the release before)
 	@$(call with_tools,engine controlplane $(KUBERNETES:%=kubernetes-%),$(KUBERNETES:%=SPOTPROOF_TOOLS=$${SPOTPROOF_TOOLS:-$(CURDIR)/.tools}/%) $(BIN)/pytest tests/e2e -n 5 --dist loadscope --no-loadscope-reorder)
 

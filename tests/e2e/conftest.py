@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
@@ -34,12 +34,12 @@ LONGEST_FIRST: Final = (
 """Modules that share a control plane, for a start costs 15 s of a core, and each test of theirs has a workspace of its
 own and leaves nothing beside it. Any other module has its own. A worker has a whole group, and one that begins last
 leaves the others idle."""
-GOES_ON: Final[Mapping[str, Sequence[str]]] = {module: group for group in LONGEST_FIRST for module in group}
+GOES_ON: Final[Mapping[str, tuple[str, ...]]] = {module: group for group in LONGEST_FIRST for module in group}
 _numbers = count(1)
 _logs = pytest.StashKey[Path]()
 
 
-def group_of(module: str) -> Sequence[str]:
+def group_of(module: str) -> tuple[str, ...]:
     """The modules that share a control plane with this one, in their order, itself among them."""
     return GOES_ON.get(module, (module,))
 
@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def place(item: pytest.Item) -> tuple[int, int]:
         group = group_of(item.path.stem)
-        rank = LONGEST_FIRST.index(tuple(group)) if item.path.stem in GOES_ON else len(LONGEST_FIRST)
+        rank = LONGEST_FIRST.index(group) if item.path.stem in GOES_ON else len(LONGEST_FIRST)
         return rank, group.index(item.path.stem)
 
     items.sort(key=place)

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from spotproof.controller.cache import Cache
 from spotproof.controller.kinds import Object
-from spotproof.controller.pods import condition, is_disrupted, is_leaving, is_true, node_of
+from spotproof.controller.pods import condition, is_cut_short, is_disrupted, is_leaving, is_true, node_of
 from spotproof.controller.relations import labels
 from spotproof.fallback.record import Cause
 from spotproof.vocabulary import CAPACITY_LABEL, SPOT, SPOT_SELECTORS
@@ -137,7 +137,7 @@ def _disrupted(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # 
         return None
     seen = f"pod {_name(pod)}: {condition(pod, 'DisruptionTarget').get('reason', 'DisruptionTarget')}"
     node = _spot_node(cache, pod, on_spot=on_spot)
-    if node and pod["status"].get("phase") == "Succeeded":
+    if node and is_cut_short(pod):
         # the gang hangs for ever, whoever took the pod away (control-plane.md 5 D)
         return Evidence("eviction", f"{seen}, and it ended with exit code 0 as if its work were done")
     return Evidence("undecided" if node else "voluntary", seen, node)

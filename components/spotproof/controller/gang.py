@@ -6,7 +6,7 @@ from functools import cached_property
 
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Object
-from spotproof.controller.pods import condition, has_ended, is_disrupted, is_leaving, is_ready, is_true, node_of, waits
+from spotproof.controller.pods import condition, has_ended, is_cut_short, is_leaving, is_ready, is_true, node_of, waits
 from spotproof.fallback.record import parse_instant
 from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import Instant
@@ -84,7 +84,7 @@ def _is_lost(pod: Object) -> bool:
     if not node_of(pod):
         return False
     phase = pod["status"].get("phase")
-    return phase == "Failed" or is_leaving(pod) or _left_early(pod)
+    return phase == "Failed" or is_leaving(pod) or is_cut_short(pod)
 
 
 def _has_finished(pod: Object) -> bool:
@@ -92,7 +92,7 @@ def _has_finished(pod: Object) -> bool:
 
 
 def _has_done_its_work(pod: Object) -> bool:
-    return pod["status"].get("phase") == "Succeeded" and not _left_early(pod)
+    return pod["status"].get("phase") == "Succeeded" and not is_cut_short(pod)
 
 
 def gang(  # noqa: PLR0913 - what a gang is made of
@@ -120,17 +120,16 @@ def gang(  # noqa: PLR0913 - what a gang is made of
     state, born = kind.state(job), job["metadata"]["creationTimestamp"]
     pods, gone = tuple(pods), tuple(gone)
     complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
-    owners = {uid for pod in (*pods, *gone) if _left_early(pod) for uid in _owners(pod)}
-    left_early = frozenset() if kind.replaces_alone else frozenset(complete.keys() & (owners | left_early))
-    for uid in left_early:
-        del complete[uid]
+    cut_short = left_early.union(*(_owners(pod) for pod in (*pods, *gone) if is_cut_short(pod)))
+    left_early = frozenset() if kind.replaces_alone else cut_short & complete.keys()
+    done = {uid: each for uid, each in complete.items() if uid not in left_early}
     # what is about to be made again is over, though its pods may still look whole
     attempt = None if state.retrying else state.attempt
     # a job that was deleted and made again has the pods of its namesake for a while
-    here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born and not _is_of(pod, complete))
+    here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born and not _is_of(pod, done))
     newest = tuple(pod for pod in here if kind.attempt_of(pod) == attempt)
     return Gang(
-        size=kind.size(job) - sum(int(each["spec"].get("completions", 1)) for each in complete.values()),
+        size=kind.size(job) - sum(int(each["spec"].get("completions", 1)) for each in done.values()),
         pods=newest,
         finished=() if kind.replaces_alone else tuple(filter(_has_finished, newest)),
         older=tuple(pod for pod in here if kind.attempt_of(pod) != attempt),
@@ -138,15 +137,6 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         waiting=tuple(pod for pod in here if waits(pod) and (tier is None or is_on(pod, tier))),
         left_early=left_early,
     )
-
-
-def _left_early(pod: Object) -> bool:
-    """Whether it was evicted and then ended with 0; a drain marks pods too whose work was done before."""
-    if pod["status"].get("phase") != "Succeeded" or not is_disrupted(pod):
-        return False
-    ended = [each["finishedAt"] for each in pod["status"].get("ended", []) if each.get("finishedAt")]
-    evicted = condition(pod, "DisruptionTarget").get("lastTransitionTime")
-    return not ended or not evicted or parse_instant(evicted) <= max(map(parse_instant, ended))
 
 
 def complete_since(since: Instant, children: Iterable[Object]) -> frozenset[str]:

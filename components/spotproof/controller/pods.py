@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from spotproof.controller.kinds import Object
+from spotproof.fallback.record import parse_instant
+from spotproof.fallback.run import Instant
 
 ENDED: Final = frozenset({"Failed", "Succeeded"})
 UNSCHEDULABLE: Final = "Unschedulable"
@@ -45,6 +47,25 @@ def is_ready(pod: Object) -> bool:
 def is_disrupted(pod: Object) -> bool:
     """Whether it was evicted, preempted or lost with its node, as Kubernetes says."""
     return is_true(pod, "DisruptionTarget")
+
+
+def disrupted_at(pod: Object) -> Instant | None:
+    """When it was evicted, preempted or lost with its node; None where it was not, or does not say."""
+    at = condition(pod, "DisruptionTarget").get("lastTransitionTime") if is_disrupted(pod) else None
+    return parse_instant(at) if at else None
+
+
+def ended_at(pod: Object) -> list[Instant]:
+    """When its containers ended, those that did."""
+    return [parse_instant(each["finishedAt"]) for each in pod["status"].get("ended", []) if each.get("finishedAt")]
+
+
+def is_cut_short(pod: Object) -> bool:
+    """Whether it was evicted and then ended with 0; a drain marks pods too whose work was done before."""
+    if pod["status"].get("phase") != "Succeeded" or not is_disrupted(pod):
+        return False
+    evicted, ended = disrupted_at(pod), ended_at(pod)
+    return evicted is None or not ended or evicted <= max(ended)
 
 
 def is_to_stay(pod: Object) -> bool:

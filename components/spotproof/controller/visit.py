@@ -12,7 +12,7 @@ from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, e
 from spotproof.controller.gang import Gang, is_on
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
-from spotproof.controller.pods import condition, is_disrupted, is_leaving, is_true
+from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.controller.standing import HELD
 from spotproof.fallback import history
@@ -183,12 +183,11 @@ def _is_old(here: Visit, status: TrainingRunStatus, pod: Object) -> bool:
 
 def _lost_at(pod: Object) -> Instant | None:
     """When a pod was lost, as it says itself; one that is deleted, when its grace ends."""
-    times: list[Instant] = []
-    if is_disrupted(pod) and (at := condition(pod, "DisruptionTarget").get("lastTransitionTime")):
-        times.append(parse_instant(at))
+    times = ended_at(pod)
+    if (evicted := disrupted_at(pod)) is not None:
+        times.append(evicted)
     if is_leaving(pod):
         times.append(parse_instant(pod["metadata"]["deletionTimestamp"]))
-    times += [parse_instant(each["finishedAt"]) for each in pod["status"].get("ended", []) if each.get("finishedAt")]
     return min(times, default=None)
 
 

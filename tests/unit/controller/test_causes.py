@@ -23,6 +23,11 @@ ROWS: dict[str, tuple[Cache, Object, str]] = {
         pod("a", phase="Succeeded", disrupted="EvictionByEvictionAPI", exit_code=0),
         "eviction",
     ),
+    "a drain of what was done before": (
+        cached(node()),
+        pod("a", phase="Succeeded", disrupted="EvictionByEvictionAPI", disrupted_at=60, exit_code=0),
+        "undecided",
+    ),
     "GKE's node shut itself down": (
         cached(node()),
         {**(it := pod("a", phase="Failed")), "status": {**it["status"], "reason": "NodeShutdown"}},

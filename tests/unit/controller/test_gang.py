@@ -77,21 +77,20 @@ def test_a_pod_that_left_with_zero_after_its_eviction_is_lost() -> None:
     assert (found.is_whole, found.is_missing_pods, found.lost) == (False, True, (evicted,))
 
 
-def evicted_launcher(seconds: int) -> Object:
-    """The launcher's pod, ended with 0 so many seconds after its eviction."""
-    made = of("launcher", "l-0", phase="Succeeded", disrupted="EvictionByEvictionAPI", exit_code=0)
-    made["status"]["conditions"][0]["lastTransitionTime"] = at(-seconds)
-    return made
+def evicted_launcher(disrupted_at: int) -> Object:
+    """The launcher's pod, which ended with 0 at second 0."""
+    evicted = {"disrupted": "EvictionByEvictionAPI", "disrupted_at": disrupted_at}
+    return of("launcher", "l-0", phase="Succeeded", exit_code=0, **evicted)
 
 
 def test_a_role_that_is_complete_since_its_evicted_pod_left_with_zero_is_missed() -> None:
-    evicted = evicted_launcher(1)
+    evicted = evicted_launcher(-1)
     for found in (seen(evicted, *WORKERS, launcher_done=True), seen(*WORKERS, gone=(evicted,), launcher_done=True)):
         assert (found.is_whole, found.is_missing_pods, found.lost) == (False, True, (evicted,))
         assert found.left_early == {"job-launcher"}
 
 
-@pytest.mark.parametrize("done", [DONE, evicted_launcher(-60)], ids=["done", "drained after it was done"])
+@pytest.mark.parametrize("done", [DONE, evicted_launcher(60)], ids=["done", "drained after it was done"])
 def test_a_role_that_was_complete_before_its_node_was_drained_is_done(done: Object) -> None:
     for found in (seen(done, *WORKERS, launcher_done=True), seen(*WORKERS, gone=(done,), launcher_done=True)):
         assert (found.is_whole, found.is_missing_pods, found.lost) == (True, False, ())

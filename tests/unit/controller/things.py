@@ -23,6 +23,7 @@ def pod(  # noqa: PLR0913
     node: str = "node-1",
     phase: str = "Running",
     disrupted: str = "",
+    disrupted_at: int | None = None,
     exit_code: int | None = None,
     why: str = "Error",
     leaving: bool = False,
@@ -32,7 +33,8 @@ def pod(  # noqa: PLR0913
     """A pod of a JobSet's gang."""
     conditions: list[Object] = []
     if disrupted:
-        conditions.append({"type": "DisruptionTarget", "status": "True", "reason": disrupted})
+        since = {} if disrupted_at is None else {"lastTransitionTime": at(disrupted_at)}
+        conditions.append({"type": "DisruptionTarget", "status": "True", "reason": disrupted, **since})
     if phase == "Running":
         conditions.append({"type": "Ready", "status": "True"})
     if waits:
