@@ -1,7 +1,7 @@
 """`make test-resume`: every training example killed while it trains, and held against itself when nobody kills it.
 
 python -m tests.resume [jax-orbax-jobset ...] [--stores file s3] [--kills 5] [--seed 1] [--large] [--all]
-    [--no-faults] [--side-by-side 2] [--json file] [--write]
+    [--no-faults] [--side-by-side 2] [--unless-proven] [--json file] [--write]
 """
 
 import argparse
@@ -10,15 +10,17 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from benchmarks.pages import between
 from tests.conftest import ROOT
 from tests.resume.environments import NotRun, environment
-from tests.resume.example import Example
+from tests.resume.example import Example, StoreKind
 from tests.resume.examples import EXAMPLES
 from tests.resume.proofs import Asked, Proofs, prove, say
+from tests.resume.proven import Proof, Proven
 from tests.resume.report import Record, merged, page, record
 from tests.resume.side_by_side import Side, side_by_side
 from tests.resume.store import s3_server
@@ -59,6 +61,9 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--all", action="store_true", help="also Ray's other limits and the programs of pages")
     parser.add_argument("--no-faults", action="store_true", help="plant none")
     parser.add_argument("--side-by-side", type=int, default=SIDE_BY_SIDE, help="examples at once")
+    parser.add_argument(
+        "--unless-proven", action="store_true", help="not again where the same files were proven here within a week"
+    )
     parser.add_argument("--json", type=Path, help="write what was measured to this file")
     parser.add_argument(
         "--write", action="store_true", help="write the figures into docs/reliability.md, where all is well"
@@ -67,13 +72,29 @@ def _asked() -> argparse.Namespace:
     if unknown := set(asked.examples) - set(names):
         parser.error(f"there is no example {', '.join(sorted(unknown))}")
     asked.examples = asked.examples or names
+    if asked.unless_proven and (asked.write or asked.all):
+        parser.error("--unless-proven goes with neither --write nor --all: what was proven before is not measured now")
     if asked.write and not asked.no_faults and set(asked.examples) != set(names):
         parser.error("--write with faults is for all examples: the page would lose those that were not run")
     return asked
 
 
 def _alone(example: Example, asked: argparse.Namespace) -> Record:
-    """One example, in this process."""
+    """One example, unless that was done before and is good enough."""
+    stores = asked.stores or example.stores
+    proven = Proven.here()
+    proof = Proof(example, (f"{asked.kills}", f"{asked.seed}", *stores, "faults" * (not asked.no_faults)))
+    if asked.unless_proven and (before := proven.before(proof, datetime.now(UTC))):
+        when, found = before
+        say(f"PROVEN BEFORE: {example.name}: on {when:%Y-%m-%d at %H:%M} UTC, of the same files; not run again")
+        return found
+    found = _proven(example, stores, asked)
+    proven.keep(proof, found)
+    return found
+
+
+def _proven(example: Example, stores: Sequence[StoreKind], asked: argparse.Namespace) -> Record:
+    """What is found of one example, in this process."""
     with tempfile.TemporaryDirectory(prefix="resume-") as scratch, s3_server(Path(scratch, "moto.log")) as server:
         proofs = Proofs(Path(scratch), server)
         python = environment(example, large=asked.large)
@@ -81,7 +102,6 @@ def _alone(example: Example, asked: argparse.Namespace) -> Record:
             proofs.not_run[example.name] = python.why
             say(f"NOT RUN: {example.name}: {python.why}")
         else:
-            stores = asked.stores or example.stores
             prove(proofs, example, python, Asked(asked.kills, asked.seed, stores, not asked.no_faults, asked.all))
         return record(proofs)
 
@@ -90,6 +110,7 @@ def _each(examples: Sequence[Example], asked: argparse.Namespace) -> Sequence[Re
     """Several, each in a process of its own."""
     options = [f"--kills={asked.kills}", f"--seed={asked.seed}"]
     options += ["--large"] * asked.large + ["--no-faults"] * asked.no_faults + ["--all"] * asked.all
+    options += ["--unless-proven"] * asked.unless_proven
     options += ["--stores", *asked.stores] if asked.stores else []
     with tempfile.TemporaryDirectory(prefix="resume-") as folder:
         sides = [
