@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,18 @@ def test_every_link_between_pages_leads_to_a_file() -> None:
     ]
 
     assert broken == []
+
+
+def test_the_pages_name_every_part_and_the_order_of_imports() -> None:
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    (layers,) = (each["layers"] for each in rules if "spotproof.vocabulary" in each.get("layers", ()))
+    order = [each.replace("spotproof.", "").replace(" | ", ", ") for each in reversed(layers)]
+    folders = {path.parent.name for path in (ROOT / "components" / "spotproof").glob("*/__init__.py")}
+    architecture, readme = ((ROOT / name).read_text(encoding="utf-8") for name in ("docs/architecture.md", "README.md"))
+
+    assert folders - set(", ".join(order).split(", ")) == set()
+    assert {name for name in folders if f"| `{name}/` |" not in architecture} == set()
+    assert " < ".join(f"{{{each}}}" if "," in each else each for each in order) in " ".join(readme.split())
 
 
 def test_no_file_of_code_is_longer_than_400_lines() -> None:

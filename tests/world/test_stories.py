@@ -154,6 +154,27 @@ def test_a_loss_that_is_over_before_anybody_looks_is_one_eviction_though_its_wri
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
 
 
+@pytest.mark.parametrize("after", [tenths / 10 for tenths in range(0, 40, 4)])
+def test_a_drained_node_that_goes_is_one_eviction_whenever_a_process_begins_to_watch_though_its_job_is_heard_late(
+    world: Managed, after: float
+) -> None:
+    world.run(5)
+    node = world.nodes("train")[0]
+    world.process.kill()
+    world.lose("train", "drain")
+    world.run(after)
+
+    world.process.start()
+    for place in (place for place, watched in enumerate(WATCHED) if watched.kind.kind in JOBS):
+        world.process.hold(place)
+    world.run(3)
+    world.process.release()
+    world.vanish(node)
+    world.run(60)
+
+    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
+
+
 @pytest.mark.parametrize("kind", JOBS)
 def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot_has_answered(kind: str) -> None:
     rule: dict[str, Any] = {"probe": {"every": "30m"}, "return": {"minStay": "10m"}}

@@ -39,8 +39,8 @@ class Facts(NamedTuple):
     """What is seen of a job at one moment.
 
     `losses` are those that are not accounted for; `short` is whether work counts as done whose pod is gone, while the
-    rest of its Job goes on. `spot` is whether the job's tier can be reclaimed, `fates` what
-    became of spot nodes that an open interruption names.
+    rest of its Job goes on; `unseen` is whether pods of a gang that was whole are gone that nobody saw go. `spot` is
+    whether the job's tier can be reclaimed, `fates` what became of spot nodes that an open interruption names.
     """
 
     now: Instant
@@ -51,6 +51,7 @@ class Facts(NamedTuple):
     losses: Sequence[Loss] = ()
     fates: Sequence[str] = ()
     short: bool = False
+    unseen: bool = False
 
 
 def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
@@ -91,7 +92,8 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
                 errors=counted.errors + taken + 1,
                 since=facts.now,
                 cause="undecided",
-                evidence="",
+                # what is seen of the others may be the restart that followed, before the operator's own news of it
+                evidence=UNSEEN if facts.unseen else "",
             ),
             "counted": counted.model_copy(update={"whole_since": None}),
         }

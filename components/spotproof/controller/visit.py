@@ -101,9 +101,8 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     ] + unseen
     open_ = status.interruption
     fates = [said for node in (open_.nodes if open_ is not None else ()) if (said := fate(here.cache, node))]
-    facts = Facts(
-        here.second, status.tier or "", spot, here.state, here.gang, losses, fates, _is_short_of_done_pods(here)
-    )
+    short, missed = _is_short_of_done_pods(here), _has_missed_a_loss(here, status)
+    facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates, short, missed)
     status = account(status, facts)
     is_over = status.interruption is None or status.interruption.over is not None
     here.memory.in_doubt = {loss.uid for loss in losses} if is_over else set()
@@ -120,6 +119,14 @@ def stored(case: Case) -> None:
     memory.accounted |= memory.in_doubt
     case.cache.departed.forget(case.key, memory.in_doubt)
     memory.in_doubt = set()
+
+
+def _has_missed_a_loss(here: Visit, status: TrainingRunStatus) -> bool:
+    """Whether pods of the whole gang were gone before this process began to watch."""
+    if not here.memory.is_new or status.counted.whole_since is None:
+        return False
+    gone = [pod for pod in here.gang.gone if here.kind.attempt_of(pod) == here.state.attempt]
+    return len(here.gang.pods) + len(gone) < here.gang.size
 
 
 def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> list[Loss]:

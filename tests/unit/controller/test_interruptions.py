@@ -32,10 +32,11 @@ def looked(  # noqa: PLR0913
     attempt: str = "0",
     spot: bool = True,
     fates: tuple[str, ...] = (),
+    unseen: bool = False,
 ) -> TrainingRunStatus:
     """One look, so many seconds after the first."""
     losses = [Loss(f"uid-{number}", attempt, each) for number, each in enumerate(lost)]
-    return account(status, Facts(NOW + after, "spot", spot, has or state(), seen, losses, fates))
+    return account(status, Facts(NOW + after, "spot", spot, has or state(), seen, losses, fates, unseen=unseen))
 
 
 def counts(status: TrainingRunStatus) -> tuple[int, int, list[str]]:
@@ -104,6 +105,18 @@ def test_what_a_process_sees_that_began_after_the_loss_is_the_restart_and_no_cho
 
     assert counts(looked(status, HALF, SILENT, after=LOOK_SECONDS, has=state(1))) == (1, 0, ["eviction"])
     assert counts(looked(status, HALF, SILENT, after=LOOK_SECONDS, has=state(1, 1))) == (0, 1, ["error"])
+
+
+@pytest.mark.parametrize(
+    ("lost", "counted"), [((), (1, 0)), ((SILENT,), (1, 0)), ((DRAINED,), (0, 0)), ((ERROR,), (0, 1))]
+)
+def test_of_pods_that_were_gone_before_anybody_looked_those_that_follow_tell_only_what_they_say_themselves(
+    lost: tuple[Evidence, ...], counted: tuple[int, int]
+) -> None:
+    status = looked(running(), HALF, unseen=True)
+    status = looked(status, HALF, *lost, after=1)
+
+    assert counts(looked(status, HALF, *lost, after=LOOK_SECONDS, has=state(1)))[:2] == counted
 
 
 def test_a_pod_that_somebody_deleted_before_its_gang_was_restarted_is_charged_to_nobody() -> None:
