@@ -1,4 +1,8 @@
-"""Which kinds of job the controller manages: one file and one line each."""
+"""Which kinds of job the controller manages, a file and a line each.
+
+That is what moves them. What is watched of them (`kinds`), which pods are theirs (`relations`, `cache`), where their
+templates stand (`templates`) and what is refused of them (`preflight`) has lines of its own for each kind.
+"""
 
 from collections.abc import Mapping
 from typing import Final
