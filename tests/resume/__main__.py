@@ -17,7 +17,7 @@ from typing import Final
 from benchmarks.pages import between
 from tests.conftest import ROOT
 from tests.resume.environments import NotRun, environment
-from tests.resume.example import Example, StoreKind
+from tests.resume.example import Example
 from tests.resume.examples import EXAMPLES
 from tests.resume.proofs import Asked, Proofs, prove, say
 from tests.resume.proven import Proof, Proven
@@ -81,28 +81,28 @@ def _asked() -> argparse.Namespace:
 
 def _alone(example: Example, asked: argparse.Namespace) -> Record:
     """One example, unless that was done before and is good enough."""
-    stores = asked.stores or example.stores
-    proven = Proven.here()
-    proof = Proof(example, (f"{asked.kills}", f"{asked.seed}", *stores, "faults" * (not asked.no_faults)))
+    stores = tuple(asked.stores or example.stores)
+    wanted = Asked(asked.kills, asked.seed, stores, not asked.no_faults, asked.all)
+    proven, proof = Proven.here(), Proof.of(example, wanted)
     if asked.unless_proven and (before := proven.before(proof, datetime.now(UTC))):
         when, found = before
         say(f"PROVEN BEFORE: {example.name}: on {when:%Y-%m-%d at %H:%M} UTC, of the same files; not run again")
         return found
-    found = _proven(example, stores, asked)
+    found = _proven(example, wanted, large=asked.large)
     proven.keep(proof, found)
     return found
 
 
-def _proven(example: Example, stores: Sequence[StoreKind], asked: argparse.Namespace) -> Record:
+def _proven(example: Example, asked: Asked, *, large: bool) -> Record:
     """What is found of one example, in this process."""
     with tempfile.TemporaryDirectory(prefix="resume-") as scratch, s3_server(Path(scratch, "moto.log")) as server:
         proofs = Proofs(Path(scratch), server)
-        python = environment(example, large=asked.large)
+        python = environment(example, large=large)
         if isinstance(python, NotRun):
             proofs.not_run[example.name] = python.why
             say(f"NOT RUN: {example.name}: {python.why}")
         else:
-            prove(proofs, example, python, Asked(asked.kills, asked.seed, stores, not asked.no_faults, asked.all))
+            prove(proofs, example, python, asked)
         return record(proofs)
 
 

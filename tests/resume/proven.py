@@ -5,15 +5,16 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from tests.conftest import ROOT
 from tests.resume.example import Example
+from tests.resume.proofs import Asked
 from tests.resume.report import Record
 
 GOOD_FOR: Final = timedelta(days=7)
@@ -26,18 +27,17 @@ REQUIREMENTS: Final = ROOT / "requirements" / "dev.lock"
 class Proof:
     """One example, killed in one way. It is the same where all that it is made of is the same."""
 
-    example: Example
-    asked: Sequence[str]
-    """Kills, seed, stores, faults: whatever changes what is done."""
+    name: str
+    key: str
+    """SHA-256 of the files, of what was asked, and of the Python and system that run it."""
 
-    def key(self) -> str:
-        """SHA-256 of the files, of what was asked, and of the Python and system that run it."""
-        digest = hashlib.sha256(repr((self.asked, sys.version, platform.platform())).encode())
-        for path in sorted(
-            {*_inside(self.example.folder), *_inside(ROOT / "tests" / "resume"), *_ours(), REQUIREMENTS}
-        ):
+    @classmethod
+    def of(cls, example: Example, asked: Asked) -> Self:
+        """The proof of the files as they are now: what is edited while it runs has not been proven."""
+        digest = hashlib.sha256(repr((asked, sys.version, platform.platform())).encode())
+        for path in sorted({*_inside(example.folder), *_inside(ROOT / "tests" / "resume"), *_ours(), REQUIREMENTS}):
             digest.update(f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-        return digest.hexdigest()
+        return cls(example.name, digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Proven:
     folder: Path
 
     @classmethod
-    def here(cls) -> "Proven":
+    def here(cls) -> Self:
         """Of this user, where the XDG base directories put what can be made again."""
         return cls(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "spotproof", "proven"))
 
@@ -71,7 +71,7 @@ class Proven:
         return (when, found) if now - when < GOOD_FOR else None
 
     def _file(self, proof: Proof) -> Path:
-        return self.folder / f"{proof.example.name}-{proof.key()[:32]}.json"
+        return self.folder / f"{proof.name}-{proof.key[:32]}.json"
 
 
 def _inside(folder: Path) -> Iterable[Path]:

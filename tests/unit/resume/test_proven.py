@@ -1,5 +1,6 @@
 """What was proven of the same files within a week is not proven again; anything else is."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import pytest
 
 from tests.resume import proven
 from tests.resume.examples import EXAMPLES
+from tests.resume.proofs import Asked
 from tests.resume.proven import GOOD_FOR, Proof, Proven
 from tests.resume.report import Record
 
-PROOF = Proof(EXAMPLES[0], ("5", "1", "file"))
+EXAMPLE = EXAMPLES[0]
+ASKED = Asked(5, 1, ("file",), faults=True)
+PROOF = Proof.of(EXAMPLE, ASKED)
 FOUND: Record = {"proven": [{"example": "jax-orbax-jobset", "kills": 5}], "caught": [], "not_run": {}, "wrong": []}
 SOON = timedelta(hours=1)
 
@@ -38,11 +42,13 @@ def test_after_a_week_it_is_proven_again(memory: Proven) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        Proof(EXAMPLES[1], PROOF.asked),
-        Proof(PROOF.example, ("50", "1", "file")),
-        Proof(PROOF.example, ("5", "2", "file")),
+        Proof.of(EXAMPLES[1], ASKED),
+        Proof.of(EXAMPLE, replace(ASKED, kills=50)),
+        Proof.of(EXAMPLE, replace(ASKED, seed=2)),
+        Proof.of(EXAMPLE, replace(ASKED, stores=("file", "s3"))),
+        Proof.of(EXAMPLE, replace(ASKED, faults=False)),
     ],
-    ids=["another example", "more kills", "another seed"],
+    ids=["another example", "more kills", "another seed", "another store", "no faults"],
 )
 def test_another_proof_is_to_be_made(memory: Proven, other: Proof) -> None:
     assert memory.before(other, datetime.now(UTC)) is None
@@ -51,8 +57,8 @@ def test_another_proof_is_to_be_made(memory: Proven, other: Proof) -> None:
 @pytest.mark.parametrize(
     "file",
     [
-        PROOF.example.folder / "train.py",
-        PROOF.example.folder / "requirements.txt",
+        EXAMPLE.folder / "train.py",
+        EXAMPLE.folder / "requirements.txt",
         proven.ROOT / "tests" / "resume" / "gang.py",
         proven.ROOT / "components" / "spotproof" / "kube" / "waiting.py",
         proven.ROOT / "tests" / "conftest.py",
@@ -61,16 +67,28 @@ def test_another_proof_is_to_be_made(memory: Proven, other: Proof) -> None:
     ids=lambda file: str(file.relative_to(proven.ROOT)),
 )
 def test_a_proof_is_another_where_one_of_its_files_has_changed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = PROOF.key()
-    assert PROOF.key() == before
+    before = Proof.of(EXAMPLE, ASKED)
+    assert Proof.of(EXAMPLE, ASKED) == before
 
+    _edit(file, monkeypatch)
+    assert Proof.of(EXAMPLE, ASKED) != before
+
+
+def test_what_is_edited_while_a_proof_runs_has_not_been_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, begun = Proven(tmp_path), Proof.of(EXAMPLE, ASKED)
+    _edit(EXAMPLE.folder / "train.py", monkeypatch)
+    kept.keep(begun, FOUND)
+
+    assert kept.before(Proof.of(EXAMPLE, ASKED), datetime.now(UTC)) is None
+
+
+def _edit(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     as_it_is = Path.read_bytes
 
     def edited(path: Path) -> bytes:
         return as_it_is(path) + b"#" * (path == file)
 
     monkeypatch.setattr(Path, "read_bytes", edited)
-    assert PROOF.key() != before
 
 
 @pytest.mark.parametrize(
