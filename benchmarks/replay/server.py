@@ -21,7 +21,8 @@ import msgspec
 
 from benchmarks.replay.json_patch import Conflict, apply
 from benchmarks.replay.world import Object, Template, World, has, name_of, namespace_of, read_policies
-from spotproof.controller.kinds import LEASE, WATCHED
+from spotproof.controller.kinds import LEASE
+from spotproof.controller.watched import WATCHED
 from spotproof.rehearsal.patches import patched
 
 BOOKMARK_SECONDS: Final = 60

@@ -2,11 +2,14 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from spotproof.cli.main import COMMANDS
 from spotproof.clouds.charges import BILLS
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.relations import CHILDREN, MANAGED, OWNERS
 from spotproof.fallback.rules import RULES
 from spotproof.operators.registry import OPERATORS
 from spotproof.settings.operators import Operators
@@ -35,6 +38,19 @@ def test_every_cloud_folder_is_in_every_table_of_clouds() -> None:
 @pytest.mark.parametrize("cloud", [cloud for cloud in PROVIDERS if PROVIDERS[cloud].package])
 def test_a_cloud_with_resources_of_its_own_can_bill_them(cloud: str) -> None:
     assert callable(import_module(BILLS[PROVIDERS[cloud].package]).bill)
+
+
+NO_KINDS: Final = {"__init__", "contract", "template"}
+
+
+def test_every_kind_of_job_has_a_file_and_is_watched_as_one_thing_alone() -> None:
+    assert modules(PACKAGE / "controller" / "jobs") - NO_KINDS == {name.lower() for name in JOBS}
+    for job in JOBS.values():
+        made = {kind for kind in (job.members.owner, job.members.children) if kind and kind != job.kind}
+        assert {each.kind for each in job.watched} == {job.kind, *made}
+    parts = [(OWNERS[name], "owner") for name in OWNERS] + [(kind, "child") for kind in CHILDREN]
+    parts += [(kind, "job") for kind in MANAGED.values()]
+    assert len(parts) == len(dict(parts))
 
 
 def test_every_operator_file_is_in_the_table_and_in_the_settings() -> None:

@@ -6,9 +6,11 @@ from random import Random
 from typing import Final
 
 from spotproof.controller.cache import Cache, Key
-from spotproof.controller.kinds import WATCHED, Object, Watched
+from spotproof.controller.kinds import Object
 from spotproof.controller.metrics import Unobserved
+from spotproof.controller.projecting import Watched
 from spotproof.controller.reconcile import Reconciler
+from spotproof.controller.watched import WATCHED
 from spotproof.kube.client import Refused, Unreachable
 from tests.world.line import Killed, Line
 from tests.world.store import Change

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from spotproof.controller.kinds import NAMESPACE, NODE, POLICY, RUN, WATCHED, Object
+from spotproof.controller.kinds import NAMESPACE, NODE, POLICY, RUN, Object
+from spotproof.controller.watched import WATCHED
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.kinds import JOB, NODE, POD, WATCHED
+from spotproof.controller.kinds import JOB, NODE, POD
+from spotproof.controller.watched import WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.kubelet import ON_TERM
 from tests.world.line import Trouble

@@ -7,33 +7,23 @@ the same however many objects there are; what comes back from that is who has to
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from spotproof.controller.claims import came_to_nothing, is_refused, pool_of
 from spotproof.controller.departed import Departed
-from spotproof.controller.kinds import (
-    JOB,
-    JOBSET,
-    NAMESPACE,
-    NODE,
-    NODE_CLAIM,
-    POD,
-    POLICY,
-    RAY_CLUSTER,
-    RAYJOB,
-    RUN,
-    Kind,
-    Object,
-)
+from spotproof.controller.kinds import NAMESPACE, NODE, NODE_CLAIM, POD, POLICY, RUN, Kind, Object
 from spotproof.controller.relations import (
+    CHILDREN,
     MANAGED,
-    Clusters,
+    OWNERS,
     Index,
     Key,
     Link,
+    Owners,
     Place,
     Relation,
-    job_of_cluster,
+    job_of_owner,
     job_of_probe,
     labels,
     links,
@@ -43,8 +33,9 @@ from spotproof.vocabulary import SYSTEM_NAMESPACE
 
 __all__ = ["MANAGED", "Cache", "Key", "Place", "labels", "place", "version"]
 
-BY_LINKS: Final = frozenset({POD, JOB, NODE_CLAIM})
+BY_LINKS: Final = frozenset({POD, NODE_CLAIM, *CHILDREN})
 """Kinds whose links alone say which jobs they concern."""
+OF_A_JOB: Final = frozenset({Relation.POD_OF, Relation.CHILD_OF})
 GRAVES: Final = 20_000
 """How many versions of objects that are gone are remembered: those of several minutes in a large cluster. The answer
 to a write of ours can come after the watch has said that its object is gone, and must not bring it back."""
@@ -65,15 +56,14 @@ class Cache:
         self._objects: dict[Kind, dict[Place, Object]] = defaultdict(dict)
         self._index = Index()
         self._graves: OrderedDict[tuple[Kind, Place], int] = OrderedDict()
-        self._clusters = Clusters()
+        self._owners = Owners()
         self._served: set[Kind] = set()
         self._concerning: Mapping[Kind, Callable[[Object], Iterator[Key]]] = {
-            JOBSET: self._by_itself,
-            RAYJOB: self._by_itself,
+            **dict.fromkeys(MANAGED.values(), self._by_itself),
+            **{kind: partial(self._by_links, kind) for kind in CHILDREN},
+            **dict.fromkeys(OWNERS.values(), self._by_owner),
             RUN: self._by_run,
             POD: self._by_pod,
-            JOB: self._by_child_job,
-            RAY_CLUSTER: self._by_cluster,
             NODE: self._by_node,
             NODE_CLAIM: self._by_claim,
             POLICY: self._by_policy,
@@ -109,8 +99,8 @@ class Cache:
             self._graves.pop((kind, where), None)
             self._objects[kind][where] = thing
             self._index.link(said, where, thing)
-            if kind == RAY_CLUSTER:
-                self._clusters.own(where, job_of_cluster(thing))
+            if kind.kind in OWNERS:
+                self._owners.made_for((kind.kind, *where), job_of_owner(thing))
             elif was != said:
                 self._settle(was)
             return concerned | self._concerned(kind, thing) | self._turned(coming)
@@ -198,19 +188,15 @@ class Cache:
 
         Those of a cluster that has just been deleted are its job's as long as they are there.
         """
-        with self._lock:
-            if key.kind == JOBSET.kind:
-                return list(self._index.at(Relation.POD_OF_JOBSET, *key).values())
-            return [
-                pod
-                for cluster in self._clusters.of(key)
-                for pod in self._index.at(Relation.POD_OF_CLUSTER, *cluster).values()
-            ]
+        return self._of(key, Relation.POD_OF)
 
-    def jobs(self, key: Key) -> list[Object]:
-        """Child Jobs of a JobSet."""
+    def children(self, key: Key) -> list[Object]:
+        """What its operator has made of its templates: child Jobs of a JobSet."""
+        return self._of(key, Relation.CHILD_OF)
+
+    def _of(self, key: Key, relation: Relation) -> list[Object]:
         with self._lock:
-            return list(self._index.at(Relation.CHILD_JOB, *key).values())
+            return [thing for owner in self._owners.of(key) for thing in self._index.at(relation, *owner).values()]
 
     def node(self, name: str) -> Object | None:
         """A node."""
@@ -232,7 +218,7 @@ class Cache:
             return list(self._index.at(Relation.PROBE_OF_JOB, *key).values())
 
     def managed_in(self, namespace: str) -> list[Object]:
-        """Managed jobs of a namespace, of either kind."""
+        """Managed jobs of a namespace, of any kind."""
         with self._lock:
             kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
             return [job for jobs in kinds for job in jobs.values()]
@@ -255,7 +241,7 @@ class Cache:
     def links(self) -> int:
         """How many links from object to object are kept: none where nothing is left."""
         with self._lock:
-            return len(self._index) + len(self._clusters)
+            return len(self._index) + len(self._owners)
 
     def _oldest(self, kind: Kind, where: Place, known: Object | None) -> int:
         """The lowest version that is news."""
@@ -278,19 +264,19 @@ class Cache:
             self.departed.claim(last)
             concerned.update(self._waiting(pool_of(last)) if came_to_nothing(last) else ())
         elif kind == POD:
-            for key in self._gang(known):
+            for key in self._by_links(POD, known):
                 self.departed.pod(key, last)
         self._index.unlink(was, where)
         del self._objects[kind][where]
-        self._settle([(Relation.POD_OF_CLUSTER, where)] if kind == RAY_CLUSTER else was)
+        self._settle([(Relation.POD_OF, (kind.kind, *where))] if kind.kind in OWNERS else was)
         return concerned | self._turned(coming)
 
     def _settle(self, was: Iterable[Link]) -> None:
         """Forget whose a Ray cluster was, once it and the last of its pods are gone."""
-        for namespace, name in (to for relation, to in was if relation == Relation.POD_OF_CLUSTER):
-            gone = (namespace, name) not in self._objects[RAY_CLUSTER]
-            if gone and not self._index.at(Relation.POD_OF_CLUSTER, namespace, name):
-                self._clusters.forget((namespace, name))
+        for kind, namespace, name in (to for relation, to in was if relation == Relation.POD_OF and to[0] in OWNERS):
+            gone = (namespace, name) not in self._objects[OWNERS[kind]]
+            if gone and not self._index.at(Relation.POD_OF, kind, namespace, name):
+                self._owners.forget((kind, namespace, name))
 
     def _coming(self, *said: Link) -> Mapping[str, bool]:
         """Of the pools that are named, whether a node is coming to them."""
@@ -318,21 +304,16 @@ class Cache:
     def _by_pod(self, pod: Object) -> Iterator[Key]:
         if (asking := job_of_probe(pod)) is not None:
             yield asking
-        yield from self._gang(pod)
+        yield from self._by_links(POD, pod)
 
-    def _gang(self, pod: Object) -> Iterator[Key]:
-        """The job whose gang it is of; nobody's, for a probe and for a Ray cluster that somebody made by hand."""
-        for relation, to in links(POD, pod):
-            if relation == Relation.POD_OF_JOBSET:
-                yield Key(*to)
-            elif relation == Relation.POD_OF_CLUSTER and (job := self._clusters.job((to[0], to[1]))) is not None:
+    def _by_links(self, kind: Kind, thing: Object) -> Iterator[Key]:
+        """The job that a pod or a child is of; nobody's, for a probe and a Ray cluster that somebody made by hand."""
+        for relation, to in links(kind, thing):
+            if relation in OF_A_JOB and (job := self._owners.job(*to)) is not None:
                 yield job
 
-    def _by_child_job(self, job: Object) -> Iterator[Key]:
-        yield from (Key(*to) for _, to in links(JOB, job))
-
-    def _by_cluster(self, cluster: Object) -> Iterator[Key]:
-        yield from filter(None, [job_of_cluster(cluster)])
+    def _by_owner(self, thing: Object) -> Iterator[Key]:
+        yield from filter(None, [job_of_owner(thing)])
 
     def _by_node(self, node: Object) -> Iterator[Key]:
         yield from self._on(node["metadata"]["name"])

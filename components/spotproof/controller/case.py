@@ -6,9 +6,10 @@ from typing import Any
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.jobs.contract import JobKind, JobState
-from spotproof.controller.kinds import PROJECTIONS, Object
+from spotproof.controller.kinds import Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Observer
+from spotproof.controller.watched import PROJECTIONS
 from spotproof.controller.writing import tell, write_status
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant

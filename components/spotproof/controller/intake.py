@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from spotproof.controller.cache import Cache, Key
-from spotproof.controller.kinds import POD, Object, Watched
+from spotproof.controller.kinds import POD, Object
 from spotproof.controller.pods import is_to_stay
+from spotproof.controller.projecting import Watched
 from spotproof.controller.relations import Place, place
 from spotproof.controller.shared import Shared
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from spotproof.controller.case import Case
-from spotproof.controller.kinds import JOB, Object
+from spotproof.controller.jobs.contract import JobKind
+from spotproof.controller.kinds import Kind, Object
 from spotproof.controller.pods import has_ended
 from spotproof.controller.templates import Template, moving, tiers_of
 from spotproof.fallback.record import Move, Step
@@ -27,7 +28,6 @@ GONE: Final = frozenset({404, 409})
 ANNOTATION: Final = f"/metadata/annotations/{MOVE_ANNOTATION.replace('/', '~1')}"
 
 UNMARKING: Final[Object] = {"op": "remove", "path": ANNOTATION}
-RESUMING: Final[tuple[Object, ...]] = (UNMARKING, {"op": "add", "path": "/spec/suspend", "value": False})
 
 Ended = Literal["done", "foreign-suspend", "foreign-resume", "over"]
 
@@ -95,13 +95,13 @@ def _suspend(here: Moving) -> Progress:
         return Progress(ended="done")
     if not state.can_suspend:
         return Progress(look_at=here.case.now + LOOK_SECONDS)
-    here.case.patched([*suspending(job, here.move.id), *selecting(job, here.policy, tier)])
+    here.case.patched([*suspending(here.case.kind, job, here.move.id), *selecting(job, here.policy, tier)])
     return Progress(update={"step": "Draining"})
 
 
 def _drain(here: Moving) -> Progress:
     case = here.case
-    children = case.cache.jobs(case.key)
+    children = case.cache.children(case.key)
     if not all(map(has_ended, case.cache.pods(case.key))) or not case.kind.is_quiet(here.job, children):
         return Progress(look_at=case.now + LOOK_SECONDS)
     if case.kind.leftovers(case.api, here.job, here.move):
@@ -113,19 +113,19 @@ def _drain(here: Moving) -> Progress:
 
 def _rebuild(here: Moving) -> Progress:
     case = here.case
-    children = case.cache.jobs(case.key)
+    children, kind = case.cache.children(case.key), case.kind.members.children
     for each in children:
-        if each["metadata"]["uid"] in here.move.jobs and "deletionTimestamp" not in each["metadata"]:
-            _delete(case, each)
+        if kind and each["metadata"]["uid"] in here.move.jobs and "deletionTimestamp" not in each["metadata"]:
+            _delete(case, kind, each)
     if not case.kind.is_rebuilt(here.job, children, here.move):
         return Progress(look_at=case.now + LOOK_SECONDS)
     return Progress(update={"step": "Resuming"}, baseline=True)
 
 
-def _delete(case: Case, child: Object) -> None:
+def _delete(case: Case, kind: Kind, child: Object) -> None:
     meta = child["metadata"]
     try:
-        case.api.delete(*JOB, meta["name"], meta["namespace"], uid=meta["uid"])
+        case.api.delete(*kind, meta["name"], meta["namespace"], uid=meta["uid"])
     except Refused as refused:
         if refused.status not in GONE:
             raise
@@ -137,7 +137,7 @@ def _resume(here: Moving) -> Progress:
         return Progress(look_at=float(move.resume_at))
     if case.kind.leftovers(case.api, here.job, move):
         return Progress(look_at=case.now + SOON_SECONDS)
-    case.patched([{"op": "test", "path": ANNOTATION, "value": move.id}, *RESUMING])
+    case.patched([{"op": "test", "path": ANNOTATION, "value": move.id}, *resuming(case.kind)])
     return Progress(ended="done")
 
 
@@ -159,11 +159,16 @@ def _selector(template: Template, value: Mapping[str, str]) -> Object:
     return {"op": "add", "path": template.pointer("spec", "nodeSelector"), "value": dict(value)}
 
 
-def suspending(job: Object, mark: str) -> list[Object]:
+def suspending(kind: JobKind, job: Object, mark: str) -> list[Object]:
     """Operations that suspend a job and say in the same write who has done it."""
     if job["metadata"].get("annotations"):
         marked: Object = {"op": "add", "path": ANNOTATION, "value": mark}
     else:
         marked = {"op": "add", "path": "/metadata/annotations", "value": {MOVE_ANNOTATION: mark}}
     # `add` replaces what is there
-    return [marked, {"op": "add", "path": "/spec/suspend", "value": True}]
+    return [marked, {"op": "add", "path": kind.suspend, "value": True}]
+
+
+def resuming(kind: JobKind) -> list[Object]:
+    """Operations that resume a job which we have suspended."""
+    return [UNMARKING, {"op": "add", "path": kind.suspend, "value": False}]

@@ -14,10 +14,10 @@ from spotproof.controller.case import Case
 from spotproof.controller.endings import end
 from spotproof.controller.gang import complete_since, gang
 from spotproof.controller.jobs import JOBS
-from spotproof.controller.kinds import POD, RUN, Object, project_pod
+from spotproof.controller.kinds import POD, RUN, Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Observer, Unobserved
-from spotproof.controller.moving import RESUMING, UNMARKING, Ended, Moving, advance, annotation, suspending
+from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation, resuming, suspending
 from spotproof.controller.pods import is_leaving
 from spotproof.controller.policies import Policies
 from spotproof.controller.preflight import Finding
@@ -25,6 +25,7 @@ from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import Outcome, Visit, stored, visit
+from spotproof.controller.watched import project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
@@ -115,7 +116,7 @@ class Reconciler:
         if job is None or job["metadata"]["uid"] != run["spec"]["job"]["uid"] or is_leaving(job):
             return  # its TrainingRun goes with it
         if annotation(job) is not None:
-            self._case(key, job, run).patched([*RESUMING])
+            self._case(key, job, run).patched(resuming(kind))
         self._delete(run)
 
     def _delete(self, run: Object) -> None:
@@ -199,7 +200,7 @@ def _failed(case: Case, status: TrainingRunStatus) -> float | None:
         return None
     if not case.state.can_suspend:
         return case.now + AGAIN_SECONDS
-    case.patched(suspending(case.job, FAILED_MARK))
+    case.patched(suspending(case.kind, case.job, FAILED_MARK))
     case.tell("Failed", message=status.message)
     return None
 
@@ -228,7 +229,7 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     tiers = {each.pool: each for each in standing.remembering(policy, status).tiers}
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
-    children, open_, memory = case.cache.jobs(case.key), status.interruption, case.memory
+    children, open_, memory = case.cache.children(case.key), status.interruption, case.memory
     if memory.is_new and open_ is not None and open_.over is None and open_.finding != "error":
         memory.left_early = complete_since(open_.since, children)
     tier = tiers.get(status.tier or "")

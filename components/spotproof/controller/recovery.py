@@ -14,8 +14,9 @@ from typing import Final
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
 from spotproof.controller.gang import Gang
-from spotproof.controller.kinds import NODE, NODE_CLAIM, POD, Object, project_pod
+from spotproof.controller.kinds import NODE, NODE_CLAIM, POD, Object
 from spotproof.controller.pods import has_ended, node_of
+from spotproof.controller.watched import project_pod
 from spotproof.kube.client import Refused
 
 REASON: Final = "DeletionByPodGC"

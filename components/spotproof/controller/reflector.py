@@ -13,8 +13,9 @@ from typing import Any, Final, Protocol
 import structlog
 
 from spotproof.controller.decoding import Decode, decoder, page_decoder
-from spotproof.controller.kinds import Object, Watched
+from spotproof.controller.kinds import Object
 from spotproof.controller.metrics import WatchEnd, WatchObserver
+from spotproof.controller.projecting import Watched
 from spotproof.controller.work_queue import Backoff
 from spotproof.kube.client import Refused, Unreachable
 from spotproof.kube.errors import Silent

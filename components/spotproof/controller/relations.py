@@ -6,21 +6,13 @@ not matter: a pod that comes before the Ray cluster it names is found as soon as
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from spotproof.controller.claims import is_coming, pool_of
-from spotproof.controller.kinds import (
-    JOB,
-    JOBSET,
-    JOBSET_NAME,
-    NODE_CLAIM,
-    POD,
-    RAY_CLUSTER_NAME,
-    RAYJOB,
-    RUN,
-    Kind,
-    Object,
-)
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.jobs.contract import Members
+from spotproof.controller.kinds import NODE_CLAIM, POD, RUN, Kind, Object
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
 
 
@@ -34,20 +26,30 @@ class Key(NamedTuple):
 
 Place = tuple[str, str]
 """Namespace and name."""
+Owner = tuple[str, str, str]
+"""Kind, namespace and name of what pods name as their owner: a Key, or what an operator made for one."""
 
-MANAGED: Final[Mapping[str, Kind]] = {JOBSET.kind: JOBSET, RAYJOB.kind: RAYJOB}
+MANAGED: Final[Mapping[str, Kind]] = {name: each.kind for name, each in JOBS.items()}
 """Kinds of job, by name."""
+OWNERS: Final[Mapping[str, Kind]] = {
+    each.members.owner.kind: each.members.owner for each in JOBS.values() if each.members.owner != each.kind
+}
+"""Kinds of what operators make for a job, and the job's pods name in its place."""
+CHILDREN: Final[Mapping[Kind, Members]] = {
+    each.members.children: each.members for each in JOBS.values() if each.members.children is not None
+}
+"""Kinds of what operators make of a job's templates."""
+_MEMBERS: Final = tuple(each.members for each in JOBS.values())
 
 
 class Relation(enum.IntEnum):
     """What a link says."""
 
-    POD_OF_JOBSET = enum.auto()
-    POD_OF_CLUSTER = enum.auto()
+    POD_OF = enum.auto()
+    CHILD_OF = enum.auto()
     POD_ON_NODE = enum.auto()
     PROBE_OF_POOL = enum.auto()
     PROBE_OF_JOB = enum.auto()
-    CHILD_JOB = enum.auto()
     CLAIM_OF_NODE = enum.auto()
     CLAIM_OF_POOL = enum.auto()
     CLAIM_COMING_TO_POOL = enum.auto()
@@ -60,8 +62,8 @@ class Relation(enum.IntEnum):
 
 
 Link = tuple[Relation, tuple[str, ...]]
-"""A relation, and to whom: a Key, a Place, or the one name of what lives in no namespace. All that hold one link are of
-one kind, since a JobSet and a RayJob may have the same place: links of jobs begin with their kind."""
+"""A relation, and to whom: an Owner, a Key, or the one name of what lives in no namespace. All that hold one link are
+of one kind, since a JobSet and a RayJob may have the same place: links of jobs begin with their kind."""
 
 
 def place(thing: Object) -> Place:
@@ -83,11 +85,11 @@ def job_of_probe(pod: Object) -> Key | None:
     return Key(kind, namespace, name) if kind in MANAGED and namespace and name else None
 
 
-def job_of_cluster(cluster: Object) -> Key | None:
-    """The RayJob that a Ray cluster was made for; None for one that somebody made by hand."""
-    owners = cluster["metadata"].get("ownerReferences") or []
-    owner = next((each["name"] for each in owners if each["kind"] == RAYJOB.kind), None)
-    return None if owner is None else Key(RAYJOB.kind, cluster["metadata"].get("namespace", ""), owner)
+def job_of_owner(thing: Object) -> Key | None:
+    """The job that an owner of pods was made for; None for a Ray cluster that somebody made by hand."""
+    meta = thing["metadata"]
+    jobs = (each for each in meta.get("ownerReferences") or [] if each["kind"] in MANAGED)
+    return next((Key(each["kind"], meta.get("namespace", ""), each["name"]) for each in jobs), None)
 
 
 def links(kind: Kind, thing: Object) -> Iterator[Link]:
@@ -103,15 +105,16 @@ def _of_pod(pod: Object) -> Iterator[Link]:
         yield Relation.PROBE_OF_POOL, (pool,)
         if job := job_of_probe(pod):
             yield Relation.PROBE_OF_JOB, job
-    elif jobset := carried.get(JOBSET_NAME):
-        yield Relation.POD_OF_JOBSET, Key(JOBSET.kind, namespace, jobset)
-    elif cluster := carried.get(RAY_CLUSTER_NAME):
-        yield Relation.POD_OF_CLUSTER, (namespace, cluster)
+        return
+    for owner, label, *_ in _MEMBERS:
+        if name := carried.get(label):
+            yield Relation.POD_OF, (owner.kind, namespace, name)
+            return
 
 
-def _of_child_job(job: Object) -> Iterator[Link]:
-    if jobset := labels(job).get(JOBSET_NAME):
-        yield Relation.CHILD_JOB, Key(JOBSET.kind, job["metadata"].get("namespace", ""), jobset)
+def _of_child(members: Members, child: Object) -> Iterator[Link]:
+    if name := labels(child).get(members.label):
+        yield Relation.CHILD_OF, (members.owner.kind, child["metadata"].get("namespace", ""), name)
 
 
 def _of_claim(claim: Object) -> Iterator[Link]:
@@ -141,11 +144,10 @@ def _of_managed(job: Object) -> Iterator[Link]:
 
 _LINKS: Final[Mapping[Kind, Callable[[Object], Iterator[Link]]]] = {
     POD: _of_pod,
-    JOB: _of_child_job,
     NODE_CLAIM: _of_claim,
     RUN: _of_run,
-    JOBSET: _of_managed,
-    RAYJOB: _of_managed,
+    **{kind: partial(_of_child, members) for kind, members in CHILDREN.items()},
+    **dict.fromkeys(MANAGED.values(), _of_managed),
 }
 
 
@@ -176,34 +178,35 @@ class Index:
         return len(self._linked)
 
 
-class Clusters:
+class Owners:
     """Whose Ray clusters are. A cluster is deleted before its pods are, which are its job's until the last is gone."""
 
     def __init__(self) -> None:
-        self._job: dict[Place, Key] = {}
-        self._clusters: dict[Key, set[Place]] = {}
+        self._job: dict[Owner, Key] = {}
+        self._owners: dict[Key, set[Owner]] = {}
 
-    def own(self, where: Place, job: Key | None) -> None:
+    def made_for(self, owner: Owner, job: Key | None) -> None:
         """A cluster is this job's, or nobody's."""
-        self.forget(where)
+        self.forget(owner)
         if job is not None:
-            self._job[where] = job
-            self._clusters.setdefault(job, set()).add(where)
+            self._job[owner] = job
+            self._owners.setdefault(job, set()).add(owner)
 
-    def forget(self, where: Place) -> None:
+    def forget(self, owner: Owner) -> None:
         """Neither the cluster nor a pod of it is there."""
-        if (job := self._job.pop(where, None)) is not None:
-            self._clusters[job].discard(where)
-            if not self._clusters[job]:
-                del self._clusters[job]
+        if (job := self._job.pop(owner, None)) is not None:
+            self._owners[job].discard(owner)
+            if not self._owners[job]:
+                del self._owners[job]
 
-    def job(self, where: Place) -> Key | None:
-        """Whose a cluster is or was."""
-        return self._job.get(where)
+    def job(self, kind: str, namespace: str, name: str) -> Key | None:
+        """Whose it is or was: the job itself, where pods name that."""
+        return Key(kind, namespace, name) if kind in MANAGED else self._job.get((kind, namespace, name))
 
-    def of(self, job: Key) -> Iterator[Place]:
-        """The clusters of a job."""
-        return iter(self._clusters.get(job, ()))
+    def of(self, job: Key) -> Iterator[Owner]:
+        """What pods of a job name."""
+        yield job
+        yield from self._owners.get(job, ())
 
     def __len__(self) -> int:
         """How many are remembered."""

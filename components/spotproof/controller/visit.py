@@ -215,7 +215,7 @@ def _is_short_of_done_pods(here: Visit) -> bool:
     An evicted pod that ended with 0 is gone a moment later, and a process that has just started never saw it: the
     counter of its Job is what stays to be seen.
     """
-    early, jobs = here.gang.left_early, here.cache.jobs(here.key)
+    early, jobs = here.gang.left_early, here.cache.children(here.key)
     under_way = (each for each in jobs if each["metadata"]["uid"] in early or not is_true(each, "Complete"))
     return here.gang.is_missing_pods and any(each["status"].get("succeeded") for each in under_way)
 

@@ -20,10 +20,11 @@ import structlog
 from spotproof.controller import logs
 from spotproof.controller.access import Access
 from spotproof.controller.footprint import give_back
-from spotproof.controller.kinds import WATCHED, Kind, Object
+from spotproof.controller.kinds import Kind, Object
 from spotproof.controller.metrics import WatchEnd
 from spotproof.controller.reflector import Reflector
 from spotproof.controller.relations import Place, place
+from spotproof.controller.watched import WATCHED
 from spotproof.controller.wire import ENCODER, Begun, Ended, Listed, Message, Paged, Renewed, Taken, Withdrawn
 
 _log: Final = structlog.get_logger()

@@ -14,10 +14,10 @@ from spotproof.controller.access import Access
 from spotproof.controller.cache import Cache
 from spotproof.controller.footprint import give_back
 from spotproof.controller.intake import Changed, Intake
-from spotproof.controller.kinds import WATCHED
 from spotproof.controller.logs import Saying
 from spotproof.controller.metrics import WatchObserver
 from spotproof.controller.watch_process import watch
+from spotproof.controller.watched import WATCHED
 from spotproof.controller.wire import DECODER, ENOUGH, Begun, Ended, Listed, News, Paged, Renewed, Taken, Withdrawn
 
 _log: Final = structlog.get_logger()
@@ -35,7 +35,7 @@ CONTEXT: Final = (
 
 
 class Watches:
-    """All watches of `kinds.WATCHED`, in a process of their own.
+    """All watches of `watched.WATCHED`, in a process of their own.
 
     Args:
         access: To the API server.
@@ -93,7 +93,7 @@ def listen(
 
     Args:
         connection: To the process that watches.
-        intakes: In the order of `kinds.WATCHED`.
+        intakes: In the order of `watched.WATCHED`.
         observer: Told of lists and of watches that end.
         caught_up: Set as long as nothing has come that is not taken in.
     """

@@ -8,7 +8,7 @@ from spotproof.controller.metrics import WatchEnd
 
 
 class Message(msgspec.Struct, tag=True, array_like=True):
-    """Of one watch, by its rank in `kinds.WATCHED`."""
+    """Of one watch, by its rank in `watched.WATCHED`."""
 
     watch: int
 

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
-from spotproof.controller.kinds import EVENT, RUN, Object, project_whole
+from spotproof.controller.kinds import EVENT, RUN, Object
 from spotproof.controller.messages import event
+from spotproof.controller.projecting import whole
 from spotproof.fallback.record import JobReference, TrainingRunSpec, TrainingRunStatus
 from spotproof.kube.client import Refused
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
@@ -57,7 +58,7 @@ def create_run(api: Api, cache: Cache, job: Object) -> Object:
             "spec": spec_of(job).model_dump(mode="json", exclude_none=True),
         }
     ).object
-    cache.put(RUN, project_whole(made))
+    cache.put(RUN, whole(made))
     return made
 
 
@@ -84,7 +85,7 @@ def _patched(api: Api, cache: Cache, run: Object, change: list[Mapping[str, Any]
     meta = run["metadata"]
     as_read = {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]}
     done = api.patch(*RUN, meta["name"], [as_read, *change], meta["namespace"], subresource=subresource)
-    thing = project_whole(done.object)
+    thing = whole(done.object)
     cache.put(RUN, thing)
     return thing
 

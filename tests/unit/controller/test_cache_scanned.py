@@ -251,7 +251,7 @@ def test_after_any_sequence_it_finds_and_wakes_what_a_scan_of_everything_would(s
     for key in [Key(kind, "team", name) for kind in MANAGED for name in NAMES]:
         assert _same(cache.pods(key), scan.pods(key))
         children = [each for each in scan.of(JOB) if labels(each)[JOBSET_NAME] == key.name]
-        assert _same(cache.jobs(key), children if key.kind == "JobSet" else [])
+        assert _same(cache.children(key), children if key.kind == "JobSet" else [])
         asking = [each for each in scan.of(POD) if PROBE_LABEL in labels(each) and key in scan.jobs_of_pod(each)]
         assert _same(cache.probes_of(key), asking)
     assert _same(cache.managed_in("team"), [*scan.of(JOBSET), *scan.of(RAYJOB)])

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from spotproof.controller.decoding import decoder, page_decoder
-from spotproof.controller.kinds import WATCHED, Object, Watched
+from spotproof.controller.kinds import Object
+from spotproof.controller.projecting import Watched
 from spotproof.controller.said import of_claims
+from spotproof.controller.watched import WATCHED
 from spotproof.rehearsal.recording import load
 from tests.conftest import ROOT
 

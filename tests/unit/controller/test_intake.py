@@ -5,7 +5,8 @@ import pytest
 from spotproof.controller import intake as of_intake
 from spotproof.controller.cache import Cache
 from spotproof.controller.intake import Intake
-from spotproof.controller.kinds import JOBSET, POD, WATCHED, Kind, Object
+from spotproof.controller.kinds import JOBSET, POD, Kind, Object
+from spotproof.controller.watched import WATCHED
 from tests.unit.controller.objects import A, jobset, of_jobset, pod
 
 

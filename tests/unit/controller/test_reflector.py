@@ -9,8 +9,9 @@ from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.intake import Intake
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, WATCHED, Kind, Object, Watched
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, Kind, Object
 from spotproof.controller.metrics import Unobserved, WatchEnd
+from spotproof.controller.projecting import Watched
 from spotproof.controller.reflector import (
     END_SECONDS,
     LOOK_AGAIN_SECONDS,
@@ -19,6 +20,7 @@ from spotproof.controller.reflector import (
     Reflector,
     Restored,
 )
+from spotproof.controller.watched import WATCHED
 from spotproof.kube.client import Refused, Unreachable
 from spotproof.kube.streaming import Page, Stream
 

@@ -9,10 +9,12 @@ import pytest
 
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.intake import Intake
-from spotproof.controller.kinds import JOBSET, WATCHED, Kind, Watched
+from spotproof.controller.kinds import JOBSET, Kind
 from spotproof.controller.metrics import Unobserved, WatchEnd
+from spotproof.controller.projecting import Watched
 from spotproof.controller.reflector import Store
 from spotproof.controller.watch_process import MOST, Outbox, Told
+from spotproof.controller.watched import WATCHED
 from spotproof.controller.watches import hear, listen
 from spotproof.controller.wire import DECODER, ENCODER, Ended, Paged, Taken
 from spotproof.rehearsal.recording import Version, load

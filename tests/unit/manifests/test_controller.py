@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.kinds import LEASE, WATCHED
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.kinds import LEASE, Kind
+from spotproof.controller.watched import WATCHED
 from spotproof.manifests.controller import PROBE_PRIORITY, controller
 from spotproof.manifests.controller_rights import AT_HOME, IN_A_WORKSPACE, IN_THE_CLUSTER, NAME, workspace_roles
 from spotproof.operators.common import placed
@@ -33,6 +35,11 @@ POD: Json = DEPLOYMENT["spec"]["template"]["spec"]
 (CONTAINER,) = POD["containers"]
 
 
+def resource(kind: Kind) -> tuple[str, str]:
+    """Its group, and its plural as the API has it: these kinds all make theirs by an s, or an ies."""
+    return kind.api_version.rpartition("/")[0], re.sub("ys$", "ies", f"{kind.kind.lower()}s")
+
+
 def test_the_objects_are_as_reviewed(golden: Callable[[str, object], None]) -> None:
     golden("manifests/controller.yaml", OBJECTS)
 
@@ -42,14 +49,18 @@ def test_its_rights_in_a_workspace_are_as_reviewed(golden: Callable[[str, object
 
 
 def test_it_reads_every_kind_it_watches_and_no_other() -> None:
-    # A plural as the API has it: these kinds all make theirs by an s, or an ies.
-    watched = {
-        (each.kind.api_version.rpartition("/")[0], re.sub("ys$", "ies", f"{each.kind.kind.lower()}s"))
-        for each in WATCHED
-    }
+    watched = {resource(each.kind) for each in WATCHED}
     read = {(right.group, name) for right in IN_THE_CLUSTER if "watch" in right.verbs for name in right.resources}
 
     assert read == watched
+
+
+def test_it_may_patch_every_kind_of_job_and_delete_what_is_made_anew() -> None:
+    may = {(right.group, name, verb) for right in IN_A_WORKSPACE for name in right.resources for verb in right.verbs}
+    does = {(*resource(kind.kind), "patch") for kind in JOBS.values()}
+    does |= {(*resource(kind.members.children), "delete") for kind in JOBS.values() if kind.members.children}
+
+    assert {each for each in may if each[0]} == does
 
 
 def test_its_lease_is_one_object_by_name() -> None:

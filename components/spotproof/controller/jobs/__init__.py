@@ -1,7 +1,8 @@
 """Which kinds of job the controller manages, a file and a line each.
 
-That is what moves them. What is watched of them (`kinds`), which pods are theirs (`relations`, `cache`), where their
-templates stand (`templates`) and what is refused of them (`preflight`) has lines of its own for each kind.
+What is watched, whose a pod is, what moves and how: all follows from that. What would harm one kind alone is refused by
+checks of its own, each a file of `preflight/` and a line there; what the controller may do at all stands in
+`manifests.controller_rights`.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,12 @@
 """What the controller needs to know of an operator's kind of job. Another kind costs a file and a line in the table."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 from spotproof.controller.api import Api
+from spotproof.controller.jobs.template import Template
 from spotproof.controller.kinds import Kind, Object
+from spotproof.controller.projecting import Watched
 from spotproof.fallback.record import Counted, Move
 from spotproof.fallback.run import Instant
 
@@ -30,8 +32,22 @@ class JobState(NamedTuple):
     message: str = ""
 
 
+class Members(NamedTuple):
+    """Which pods are a job's, by what they carry.
+
+    `label` is on every pod of the gang, and names its `owner`: the job itself, or what the operator makes for an
+    attempt and the job owns. `children` are what the operator makes of the job's templates and keeps, if it does: they
+    carry the same label. `read` are other labels of the pods that are read.
+    """
+
+    owner: Kind
+    label: str
+    children: Kind | None = None
+    read: frozenset[str] = frozenset()
+
+
 class JobKind(Protocol):
-    """One operator's kind of job. Nothing here decides; `act` parts do one idempotent thing."""
+    """One operator's kind of job. Nothing here decides; what acts does one idempotent thing."""
 
     @property
     def kind(self) -> Kind:
@@ -39,8 +55,41 @@ class JobKind(Protocol):
         ...
 
     @property
+    def watched(self) -> Sequence[Watched]:
+        """The jobs that name a policy, and the owners and children of their pods."""
+        ...
+
+    @property
+    def members(self) -> Members:
+        """Whose a pod is."""
+        ...
+
+    @property
+    def manager(self) -> str:
+        """What `spec.managedBy` is where nobody wrote it: the operator itself."""
+        ...
+
+    @property
+    def roles(self) -> str:
+        """The field with the templates that may move, as an error names it."""
+        ...
+
+    @property
+    def suspend(self) -> str:
+        """The field that suspends a job, as a JSON pointer."""
+        ...
+
+    @property
     def replaces_alone(self) -> bool:
         """Whether the operator makes a lost pod again, by itself and whatever its exit code, within an attempt."""
+        ...
+
+    def templates(self, spec: Mapping[str, Any]) -> Iterator[Template]:
+        """All pod templates of a job's spec, in its order."""
+        ...
+
+    def has_ended(self, job: Object) -> bool:
+        """Whether the job will write nothing more: not the same as `over`, which nothing of it may have ended yet."""
         ...
 
     def state(self, job: Object) -> JobState:

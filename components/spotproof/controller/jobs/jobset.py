@@ -1,32 +1,73 @@
 """JobSets: suspended and changed in one write, rebuilt by their child Jobs, counted by their own status."""
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from spotproof.controller import shapes
 from spotproof.controller.api import Api
-from spotproof.controller.jobs.contract import Find, JobState
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, Kind, Object
+from spotproof.controller.jobs.contract import Find, JobState, Members
+from spotproof.controller.jobs.template import Template
+from spotproof.controller.kinds import JOB, JOBSET, JOBSET_NAME, POD, Object
 from spotproof.controller.pods import has_ended
-from spotproof.controller.templates import templates
+from spotproof.controller.projecting import VERSIONED, Watched, conditions, metadata, of_status, picked
 from spotproof.fallback.record import Counted, Move
 from spotproof.fallback.run import Instant
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
 ATTEMPT_LABEL: Final = "jobset.sigs.k8s.io/restart-attempt"
 TERMINAL: Final = {"Completed": "Succeeded", "Failed": "Failed"}
 
 
+def project_jobset(jobset: Mapping[str, Any]) -> Object:
+    """All that somebody wrote; of its status how often it was restarted and how it ended."""
+    return of_status(jobset, "restarts", "restartsCountTowardsMax", "terminalState", "conditions")
+
+
+def project_job(job: Mapping[str, Any]) -> Object:
+    """A child Job: which of its counters are not 0, whether it is suspended, and its pods' selector.
+
+    When it was made is asked of complete ones alone.
+    """
+    spec, status = job.get("spec", {}), job.get("status", {})
+    counters, told = ("active", "terminating", "succeeded"), conditions(status)
+    born = ("creationTimestamp",) if any(each["type"] == "Complete" for each in told) else ()
+    return {
+        "metadata": metadata(job, {JOBSET_NAME}, keys=("name", "namespace", "uid", *VERSIONED, *born), owned=()),
+        "spec": {
+            **picked(spec, "suspend", "completions"),
+            "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),
+        },
+        "status": {**{key: True for key in counters if status.get(key)}, "conditions": told},
+    }
+
+
 class JobSetKind:
     """JobSet 0.7 and newer (jobset.x-k8s.io/v1alpha2)."""
 
-    @property
-    def kind(self) -> Kind:
-        """`JobSet`."""
-        return JOBSET
+    kind = JOBSET
+    watched = (
+        Watched(JOBSET, project_jobset, FALLBACK_POLICY_LABEL, optional=True),
+        Watched(JOB, project_job, JOBSET_NAME, shape=shapes.carrying({JOBSET_NAME}, shapes.Job)),
+    )
+    members = Members(JOBSET, JOBSET_NAME, children=JOB, read=frozenset({ATTEMPT_LABEL}))
+    manager = "jobset.sigs.k8s.io/jobset-controller"
+    """JobSet 0.12."""
+    roles = "spec.replicatedJobs"
+    suspend = "/spec/suspend"
+    replaces_alone = False
+    """With backoffLimit 0 the attempt ends, and an index that ended with 0 is done for ever."""
 
-    @property
-    def replaces_alone(self) -> bool:
-        """No: with backoffLimit 0 the attempt ends, and an index that ended with 0 is done for ever."""
-        return False
+    def templates(self, spec: Mapping[str, Any]) -> Iterator[Template]:
+        """One a replicated job."""
+        for index, each in enumerate(spec.get("replicatedJobs", [])):
+            job = each.get("template", {}).get("spec", {})
+            pods = int(each.get("replicas", 1)) * int(job.get("parallelism", 1))
+            path = ("spec", "replicatedJobs", index, "template", "spec", "template")
+            yield Template(each["name"], path, job.get("template", {}), pods)
+
+    def has_ended(self, job: Object) -> bool:
+        """With a terminal state it makes no more pods."""
+        return bool((job.get("status") or {}).get("terminalState"))
 
     def state(self, job: Object) -> JobState:
         """`restartsCountTowardsMax` is left out while it is 0."""
@@ -52,7 +93,7 @@ class JobSetKind:
 
     def size(self, job: Object) -> int:
         """All replicated jobs."""
-        return sum(each.pods for each in templates(job))
+        return sum(each.pods for each in self.templates(job["spec"]))
 
     def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:  # noqa: ARG002 - the contract's
         """Pods that carry the JobSet's name, but for those that have ended: a suspended Job keeps what succeeded."""

@@ -1,37 +1,75 @@
 """RayJobs: any change of the spec is taken up by the next Ray cluster, which has another name."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from spotproof.controller import shapes
 from spotproof.controller.api import Api
-from spotproof.controller.jobs.contract import Find, JobState
-from spotproof.controller.kinds import POD, PROVISIONED, RAY_CLUSTER, RAY_CLUSTER_NAME, RAYJOB, Kind, Object
+from spotproof.controller.jobs.contract import Find, JobState, Members
+from spotproof.controller.jobs.template import Template
+from spotproof.controller.kinds import POD, RAY_CLUSTER, RAY_CLUSTER_NAME, RAYJOB, Object
 from spotproof.controller.pods import condition, has_ended, is_true
-from spotproof.controller.templates import SUBMITTER, templates
+from spotproof.controller.projecting import Watched, conditions, metadata, of_status
 from spotproof.fallback.record import Counted, Move, parse_instant
 from spotproof.fallback.run import Instant
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
+HEAD: Final = "head"
+SUBMITTER: Final = "submitter"
+PROVISIONED: Final = "RayClusterProvisioned"
+"""Condition of a Ray cluster: all its pods have been ready once; it stays True (KubeRay 1.3 and newer)."""
 STATUS: Final = "jobDeploymentStatus"
 SUSPENDED: Final = "Suspended"
 SUSPENDABLE: Final = frozenset({"Initializing", "Running"})
 """KubeRay heeds `suspend` in these alone (rayjob_controller.go, v1.6.2 and v1.7.0)."""
 SUBMITTER_LABEL: Final = "batch.kubernetes.io/job-name"
 DEAD_END: Final = "ValidationFailed"
+ENDED: Final = frozenset({"Complete", "Failed"})
+"""Its cluster goes with these. ValidationFailed is none of them: its cluster goes on."""
+
+
+def project_rayjob(rayjob: Mapping[str, Any]) -> Object:
+    """All that somebody wrote; of its status how it is, its cluster's name, and how often its program failed."""
+    return of_status(rayjob, "jobDeploymentStatus", "jobStatus", "failed", "rayClusterName", "message", "reason")
+
+
+def project_cluster(cluster: Mapping[str, Any]) -> Object:
+    """Whose it is: pods name their cluster, and the cluster its RayJob; and since when all its pods have been ready."""
+    told = conditions(cluster.get("status", {}), (PROVISIONED,), ("type", "status", "lastTransitionTime"))
+    return {"metadata": metadata(cluster), "status": {"conditions": told}}
 
 
 class RayJobKind:
     """KubeRay 1.2 and newer (ray.io/v1)."""
 
-    @property
-    def kind(self) -> Kind:
-        """`RayJob`."""
-        return RAYJOB
+    kind = RAYJOB
+    watched = (
+        Watched(RAYJOB, project_rayjob, FALLBACK_POLICY_LABEL, optional=True),
+        Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.RayCluster),
+    )
+    members = Members(RAY_CLUSTER, RAY_CLUSTER_NAME)
+    manager = "ray.io/kuberay-operator"
+    """KubeRay 1.7."""
+    roles = "spec.rayClusterSpec.workerGroupSpecs"
+    suspend = "/spec/suspend"
+    replaces_alone = True
+    """KubeRay makes a worker again that has failed or succeeded."""
 
-    @property
-    def replaces_alone(self) -> bool:
-        """Yes: KubeRay makes a worker again that has failed or succeeded."""
-        return True
+    def templates(self, spec: Mapping[str, Any]) -> Iterator[Template]:
+        """The head's, one a group of workers, and the submitter's where somebody wrote one."""
+        cluster = spec.get("rayClusterSpec") or {}
+        head = cluster.get("headGroupSpec", {}).get("template", {})
+        yield Template(HEAD, ("spec", "rayClusterSpec", "headGroupSpec", "template"), head, 1, stays=True)
+        for index, each in enumerate(cluster.get("workerGroupSpecs", [])):
+            path = ("spec", "rayClusterSpec", "workerGroupSpecs", index, "template")
+            yield Template(each.get("groupName", f"workers-{index}"), path, each.get("template", {}), _workers(each))
+        if submitter := spec.get("submitterPodTemplate"):
+            yield Template(SUBMITTER, ("spec", "submitterPodTemplate"), submitter, 1, stays=True)
+
+    def has_ended(self, job: Object) -> bool:
+        """Its cluster is gone, or about to go."""
+        return (job.get("status") or {}).get(STATUS) in ENDED
 
     def state(self, job: Object) -> JobState:
         """`status.failed` counts attempts whose program failed; a lost worker is in no counter."""
@@ -65,7 +103,7 @@ class RayJobKind:
 
     def size(self, job: Object) -> int:
         """The head and all workers."""
-        return sum(each.pods for each in templates(job) if each.role != SUBMITTER)
+        return sum(each.pods for each in self.templates(job["spec"]) if each.role != SUBMITTER)
 
     def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:
         """Pods of the old cluster, which is `Suspended` before they are gone, of those before it, and submitters."""
@@ -98,3 +136,7 @@ class RayJobKind:
         """The next attempt's cluster has no name yet."""
         state = self.state(job)
         return Counted(attempt="", restarts=state.restarts, errors=state.errors)
+
+
+def _workers(group: Mapping[str, Any]) -> int:
+    return int(group.get("replicas", 0)) * int(group.get("numOfHosts", 1))

@@ -35,6 +35,8 @@ from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
 __all__ = ["CHECKS", "RULES", "Check", "Finding", "invalid_policy", "no_workspace", "preflight", "unknown_policy"]
 
+EVERY_KIND: Final[tuple[Rule, ...]] = (ownership, tiers, placement, tolerance, checkpoints, deadline)
+"""Of kinds that nothing of their own can harm."""
 RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
     {
         JOBSET.kind: (
@@ -49,19 +51,19 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
         ),
     }
 )
-"""By kind, in the order in which findings are told. A rule that is not here does not exist."""
+"""By kind, for those with rules of their own, in the order in which findings are told."""
 
 
 def preflight(job: Object, policy: ResolvedPolicy, others: Sequence[Object]) -> tuple[Finding, ...]:
     """Everything that is wrong with a job, all at once.
 
     Args:
-        job: A JobSet or RayJob as the API server has it.
+        job: A job as the API server has it.
         policy: The policy that it names.
-        others: The other managed jobs of its namespace, of both kinds.
+        others: The other managed jobs of its namespace, of any kind.
     """
     view = View(job, policy, others)
-    return tuple(each for rule in RULES[job["kind"]] for each in rule(view))
+    return tuple(each for rule in RULES.get(job["kind"], EVERY_KIND) for each in rule(view))
 
 
 def no_workspace(namespace: str) -> Finding:

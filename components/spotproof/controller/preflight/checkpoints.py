@@ -5,15 +5,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from spotproof.controller.kinds import JOBSET, Object
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.kinds import Object
 from spotproof.controller.preflight.finding import Finding, finding
 from spotproof.controller.preflight.view import View, label_field
 from spotproof.controller.templates import Template, templates
 from spotproof.settings.errors import shown
 from spotproof.vocabulary import CHECKPOINT_URI_ENV, RUN_LABEL
 
-ENDED: Final = ("Complete", "Failed")
-"""Of a RayJob (jobDeploymentStatus). ValidationFailed is none: its cluster goes on."""
 REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
@@ -38,7 +37,7 @@ def checkpoints(view: View) -> Iterator[Finding]:
         if other["metadata"]["name"] == view.job["metadata"]["name"]:
             # also of one that has ended: its TrainingRun is there as long as it is
             yield finding("SameName", "metadata.name", **who)
-        if has_ended(other):
+        if JOBS[other["kind"]].has_ended(other):
             continue
         if shared := next((uri for uri in _read(_Version(other)) if uri in own), None):
             yield finding("SameCheckpoint", own[shared], uri=shown(shared, 200), **who)
@@ -46,14 +45,6 @@ def checkpoints(view: View) -> Iterator[Finding]:
             yield finding("SameRun", label_field(RUN_LABEL), run=run, **who)
     if view.moving and not _has_target(view):
         yield finding("NoCheckpoint", view.moving[0].dotted("spec", "containers", 0, "env"))
-
-
-def has_ended(job: Object) -> bool:
-    """Whether it will write nothing more."""
-    status = job.get("status") or {}
-    if job["kind"] == JOBSET.kind:
-        return bool(status.get("terminalState"))
-    return status.get("jobDeploymentStatus") in ENDED
 
 
 def _is_older(one: Object, other: Object) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from spotproof.controller.jobs.rayjob import HEAD, SUBMITTER
 from spotproof.controller.preflight.finding import Finding, finding
 from spotproof.controller.preflight.spot import spot_selector
 from spotproof.controller.preflight.view import View
-from spotproof.controller.templates import HEAD, SUBMITTER
 
 CODES: Final = {HEAD: "HeadOnSpot", SUBMITTER: "SubmitterOnSpot"}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from spotproof.controller.kinds import JOBSET
+from spotproof.controller.jobs import JOBS
 from spotproof.controller.preflight.finding import Finding, finding
 from spotproof.controller.preflight.spot import spot_selector
 from spotproof.controller.preflight.view import View
@@ -12,10 +12,9 @@ from spotproof.controller.templates import Template, selects
 def tiers(view: View) -> Iterator[Finding]:
     """No template on a tier has nothing to move, and templates on two are counted on one."""
     if not view.moving:
-        field = "spec.replicatedJobs" if view.job["kind"] == JOBSET.kind else "spec.rayClusterSpec.workerGroupSpecs"
         (first, *_) = view.policy.tiers
         selector = ", ".join(f"{key}: {value}" for key, value in first.node_selector.items())
-        yield finding("NoTier", field, policy=view.policy.name, selector=selector)
+        yield finding("NoTier", JOBS[view.job["kind"]].roles, policy=view.policy.name, selector=selector)
         return
     first = _tier(view, view.moving[0])
     for template in view.moving[1:]:

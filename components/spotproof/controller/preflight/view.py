@@ -13,7 +13,7 @@ from spotproof.fallback.resolved import ResolvedPolicy
 
 @dataclass(frozen=True)
 class View:
-    """A job before it is managed; `others` are the other managed jobs of its namespace, of either kind."""
+    """A job before it is managed; `others` are the other managed jobs of its namespace, of any kind."""
 
     job: Object
     policy: ResolvedPolicy
