@@ -34,9 +34,9 @@ a program that has ended (127, or -1 with 5.2; `_gone`); until the end it also c
 The program stays in the shell's process group and does not hear twice, since signals come to process 1 alone.
 
 Three limits. A child that has been forked and has not become the program yet may swallow a signal: then SIGKILL ends it
-with 137 as its grace is over. A signal in the very instant in which the program ends may cost bash 5.2 the code: then
-it is the signal's, 143 after SIGTERM, and never 0. SIGINT and SIGQUIT reach only a program that handles them, since
-POSIX has a shell ignore them for what it starts in the background.
+with 137 as its grace is over. A signal in the very instant in which the program ends may cost bash 5.2 the code, and
+any bash a 127: then it is the signal's, 143 after SIGTERM, and never 0. SIGINT and SIGQUIT reach only a program that
+handles them, since POSIX has a shell ignore them for what it starts in the background.
 """
 
 # What a shell gives a meaning of its own; without any of it a command is one program with its words.

