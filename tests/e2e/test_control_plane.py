@@ -237,8 +237,17 @@ def test_karpenter_makes_gpu_nodes_while_the_market_is_open(plane: ControlPlane,
         plane.kube.apply(each)
     plane.market.close(capacity_type="spot")
     containers = [{"name": "main", "image": "none", "resources": {"limits": {"nvidia.com/gpu": "8"}}}]
-    selector = {"karpenter.sh/nodepool": "gpus"}
-    plane.kube.apply(pod("train", namespace, nodeSelector=selector, containers=containers))
+    gpus = pod_spec(nodeSelector={"karpenter.sh/nodepool": "gpus"}, containers=containers)
+    labels = {"app": "train"}
+    # No bare pod: taint eviction can hear of its place before it hears that the new node has lost Karpenter's NoExecute
+    # taint, and deletes it then (seen once, on 1.36.3)
+    kept = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": gpus},
+    }
+    metadata = {"name": "train", "namespace": namespace}
+    plane.kube.apply({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": kept})
 
     def refused() -> list[dict[str, Any]]:
         events = plane.kube.list("v1", "Event", "default", fields="involvedObject.kind=NodeClaim")
@@ -256,6 +265,7 @@ def test_karpenter_makes_gpu_nodes_while_the_market_is_open(plane: ControlPlane,
     assert labels["karpenter.sh/capacity-type"] == "spot"
     assert made["status"]["allocatable"]["nvidia.com/gpu"] == "8"
     (claim,) = plane.kube.list("karpenter.sh/v1", "NodeClaim")
+    plane.market.close(capacity_type="spot")
     plane.kube.delete("karpenter.sh/v1", "NodeClaim", claim["metadata"]["name"])
     plane.kube.wait(lambda: not plane.kube.list("v1", "Node", labels="karpenter.sh/nodepool=gpus"), "its end", 60)
 
