@@ -14,8 +14,8 @@ NEVER_DIALLED: Final = "http://localhost:2379"
 """etcd insists on a host and port to advertise; a member without others and clients that know its socket need none."""
 SOCKET_CHARACTERS: Final = 103 + len("unix://")
 """Of a socket's path: sockaddr_un has 104 bytes on macOS and 108 on Linux, the last one a zero."""
-NODE_LEASE_SECONDS: Final = 40
-"""As kubelets keep them."""
+HEARTBEAT: Final = "15m"
+"""How long a node may say nothing, of which the stages have it say something every five minutes."""
 
 
 def etcd(site: Site) -> Command:
@@ -91,6 +91,7 @@ def controller_manager(site: Site) -> Command:
             # a token for each of 30 controllers: at the default of 20 requests a second they take 5 s to start
             "--kube-api-qps=200",
             "--kube-api-burst=400",
+            f"--node-monitor-grace-period={HEARTBEAT}",
         )
     )
 
@@ -109,14 +110,18 @@ def scheduler(site: Site) -> Command:
 
 
 def kwok(site: Site) -> Command:
-    """Our stages, for every node there is."""
+    """Our stages, for every node there is.
+
+    Without leases of nodes: kwok passes over a pod that is bound before its own watch has shown it the lease that it
+    has just made, and never comes back to it. The pod is Pending for ever (seen once in some thousand nodes, 0.8.0).
+    """
     return Command(
         (
             str(site.tools.bin("kwok")),
             f"--kubeconfig={site.kubeconfig('system:kwok')}",
             f"--config={STAGES}",
             "--manage-all-nodes=true",
-            f"--node-lease-duration-seconds={NODE_LEASE_SECONDS}",
+            "--node-lease-duration-seconds=0",
             f"--server-address={LOOPBACK}:{site.ports['kwok']}",
         ),
         {"HOME": str(site.folder)},
