@@ -33,7 +33,17 @@ from spotproof.settings.errors import shown
 from spotproof.settings.near import near, one_of
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
-__all__ = ["CHECKS", "RULES", "Check", "Finding", "invalid_policy", "no_workspace", "preflight", "unknown_policy"]
+__all__ = [
+    "CHECKS",
+    "EVERY_KIND",
+    "RULES",
+    "Check",
+    "Finding",
+    "invalid_policy",
+    "no_workspace",
+    "preflight",
+    "unknown_policy",
+]
 
 EVERY_KIND: Final[tuple[Rule, ...]] = (ownership, tiers, placement, tolerance, checkpoints, deadline)
 """Of kinds that nothing of their own can harm."""
