@@ -31,15 +31,14 @@ Owner = tuple[str, str, str]
 
 MANAGED: Final[Mapping[str, Kind]] = {name: each.kind for name, each in JOBS.items()}
 """Kinds of job, by name."""
+MEMBERS: Final = tuple(each.members for each in JOBS.values())
+"""Whose pods are, kind by kind."""
 OWNERS: Final[Mapping[str, Kind]] = {
-    each.members.owner.kind: each.members.owner for each in JOBS.values() if each.members.owner != each.kind
+    each.owner.kind: each.owner for each in MEMBERS if each.owner not in MANAGED.values()
 }
 """Kinds of what operators make for a job, and the job's pods name in its place."""
-CHILDREN: Final[Mapping[Kind, Members]] = {
-    each.members.children: each.members for each in JOBS.values() if each.members.children is not None
-}
+CHILDREN: Final[Mapping[Kind, Members]] = {each.children: each for each in MEMBERS if each.children is not None}
 """Kinds of what operators make of a job's templates."""
-_MEMBERS: Final = tuple(each.members for each in JOBS.values())
 
 
 class Relation(enum.IntEnum):
@@ -106,7 +105,7 @@ def _of_pod(pod: Object) -> Iterator[Link]:
         if job := job_of_probe(pod):
             yield Relation.PROBE_OF_JOB, job
         return
-    for owner, label, *_ in _MEMBERS:
+    for owner, label, *_ in MEMBERS:
         if name := carried.get(label):
             yield Relation.POD_OF, (owner.kind, namespace, name)
             return

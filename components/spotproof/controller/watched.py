@@ -10,9 +10,9 @@ from spotproof.controller import shapes
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import NAMESPACE, NODE, NODE_CLAIM, POD, POLICY, RUN, Kind, Object
 from spotproof.controller.projecting import KNOWN, VERSIONED, Projection, Watched, conditions, metadata, picked, whole
+from spotproof.controller.relations import MEMBERS
 from spotproof.vocabulary import ON_DEMAND_SELECTORS, POOL_LABEL, PROBE_LABEL, SPOT_SELECTORS
 
-MEMBERS: Final = tuple(kind.members for kind in JOBS.values())
 POD_LABELS: Final = frozenset({PROBE_LABEL}).union(*({each.label, *each.read} for each in MEMBERS))
 """Of the 25 labels that a pod of a JobSet has, those that are read."""
 NODE_LABELS: Final = frozenset({POOL_LABEL, *SPOT_SELECTORS, *ON_DEMAND_SELECTORS})
