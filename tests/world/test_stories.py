@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.kinds import JOB, NODE, POD
+from spotproof.controller.kinds import NODE, POD
 from spotproof.controller.watched import WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.kubelet import ON_TERM
 from tests.world.line import Trouble
 from tests.world.managed import Managed
-from tests.world.things import ended, is_true, node_of
+from tests.world.things import ended, node_of
 
 TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 JOBS = {"JobSet": jobset, "RayJob": rayjob}
@@ -207,29 +207,91 @@ def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot
     world.until_whole("train", "spot-a", within=3600)
 
 
-@pytest.mark.parametrize("dies", [False, True])
-def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_and_the_job_is_restarted(
-    dies: bool,  # noqa: FBT001  # a parameter of the test
-) -> None:
+def two_roles() -> Managed:
+    """A whole JobSet of two roles of one pod, which leaves with 0 when it is evicted."""
     world = Managed(TIERS)
     world.submit(jobset("train", "standard", "spot-a", pods=1, roles=2, knobs={ON_TERM: "0"}))
     world.until_whole("train", "spot-a")
+    world.run(5)
+    return world
+
+
+def restarted_for_a_silent_hang(world: Managed, before: set[str]) -> bool:
+    """Whether the job was restarted once, for a role that was complete by an eviction, and nothing else was counted."""
+    status = world.status("train")
+    after = {pod["metadata"]["uid"] for pod in world.gang("train")}
+    again = [each.reason for each in status.history if each.what == "Restarted"]
+    return (
+        world.is_whole("train", "spot-a")
+        and (len(after), before & after) == (2, set())
+        and (status.evictions, status.errors, again) == (1, 0, ["SilentHang"])
+    )
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["", "and again after its first write"])
+@pytest.mark.parametrize("back", [0.4, 2.8, 20, 600])
+@pytest.mark.parametrize("dies", [0, 0.8, 1.6, 2.4, 4, 20])
+def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_whenever_the_controller_dies(
+    dies: float,
+    back: float,
+    again: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    world = two_roles()
     before = {pod["metadata"]["uid"] for pod in world.gang("train")}
 
     world.lose("train", "reclaim")
-    if dies:
-        world.run_until(lambda: any(is_true(each, "Complete") for each in world.store.all(JOB)))
-        assert world.status("train").interruption is not None
-        world.process.kill()
-        world.run(10)
+    world.run(dies)
+    world.process.kill()
+    world.run(back)
+    if again:
+        world.process.line.troubles[0] = "killed after"
+    world.process.start()
+    world.run(20)
+    if not world.process.up:
         world.process.start()
-    world.run(60)
+    world.run(100)
 
-    world.until_whole("train", "spot-a")
-    after = {pod["metadata"]["uid"] for pod in world.gang("train")}
-    assert (len(after), before & after) == (2, set())
-    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
-    assert [each.reason for each in world.status("train").history if each.what == "Restarted"] == ["SilentHang"]
+    assert restarted_for_a_silent_hang(world, before)
+
+
+def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_though_nobody_heard_of_its_end() -> None:
+    world = two_roles()
+    before = {pod["metadata"]["uid"] for pod in world.gang("train")}
+    pods = next(place for place, each in enumerate(WATCHED) if each.kind == POD)
+
+    world.process.hold(pods)
+    world.lose("train", "reclaim")
+    world.run(10)
+    world.process.expire(pods)
+    world.run(100)
+
+    assert restarted_for_a_silent_hang(world, before)
+
+
+@pytest.mark.parametrize("saw", [False, True], ids=["while no controller looked", "while one looked"])
+def test_a_role_that_has_done_its_work_is_done_for_every_controller_to_come(
+    saw: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    world = two_roles()
+    done = world.gang("train")[0]
+    if not saw:
+        world.process.kill()
+    world.exit(done, 0)
+    world.run(20)
+    if not saw:
+        world.process.start()
+        world.run(5)
+
+    world.vanish(node_of(done))
+    world.run(200)
+    assert world.get(POD, done["metadata"]["name"]) is None
+    world.process.kill()
+    world.process.start()
+    world.run(200)
+
+    status = world.status("train")
+    assert (status.evictions, status.errors, status.attempt, status.move) == (0, 0, 1, None)
+    assert "Restarted" not in {each.what for each in status.history}
 
 
 def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:

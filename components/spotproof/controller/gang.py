@@ -1,8 +1,10 @@
 """A job's pods as one gang: whole, being placed, waiting, and what of it is lost."""
 
-from collections.abc import Container, Iterable
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Object
@@ -10,6 +12,9 @@ from spotproof.controller.pods import condition, has_ended, is_cut_short, is_lea
 from spotproof.fallback.record import parse_instant
 from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import Instant
+
+SUCCESS_POLICY: Final = "SuccessPolicy"
+"""Why a Job is complete that ends its other pods once those that its successPolicy names have done their work."""
 
 
 def is_on(pod: Object, tier: ResolvedTier) -> bool:
@@ -34,6 +39,10 @@ class Gang:
     """Those that find no node of their tier."""
     left_early: frozenset[str] = frozenset()
     """Uids of child Jobs that are complete because a pod of theirs was evicted and ended with 0."""
+    left_early_at: Instant | None = None
+    """When the first of them was complete."""
+    done_at: Instant = 0
+    """When the last of the other child Jobs that are complete was."""
 
     @cached_property
     def alive(self) -> tuple[Object, ...]:
@@ -114,14 +123,14 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         gone: Pods that left and are not accounted for.
         tier: The tier it is on; None where the policy has it no more.
         children: Its child Jobs; one that is complete has done its part, whether its pods are still there or not,
-            unless one of them had been evicted.
+            unless one of them had been evicted, or went before anybody saw it end.
         left_early: Child Jobs of which that is known already.
     """
     state, born = kind.state(job), job["metadata"]["creationTimestamp"]
     pods, gone = tuple(pods), tuple(gone)
     complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
-    cut_short = left_early.union(*(_owners(pod) for pod in (*pods, *gone) if is_cut_short(pod)))
-    left_early = frozenset() if kind.replaces_alone else cut_short & complete.keys()
+    cut_short = (pod for pod in (*pods, *gone) if is_cut_short(pod))
+    left_early = left_early.union(*map(_owners, cut_short), _completed_unseen(complete, gone)) & complete.keys()
     done = {uid: each for uid, each in complete.items() if uid not in left_early}
     # what is about to be made again is over, though its pods may still look whole
     attempt = None if state.retrying else state.attempt
@@ -136,19 +145,42 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         gone=tuple(pod for pod in gone if pod["metadata"]["creationTimestamp"] >= born and not _has_done_its_work(pod)),
         waiting=tuple(pod for pod in here if waits(pod) and (tier is None or is_on(pod, tier))),
         left_early=left_early,
+        left_early_at=min((_completed_at(complete[uid]) for uid in left_early), default=None),
+        done_at=max(map(_completed_at, done.values()), default=0),
     )
 
 
-def complete_since(since: Instant, children: Iterable[Object]) -> frozenset[str]:
-    """Uids of child Jobs that were there at an instant and are complete since: none that a restart has made."""
+def complete_without_pods(children: Iterable[Object], pods: Iterable[Object], after: Instant) -> frozenset[str]:
+    """Uids of child Jobs that are complete after an instant, by pods that are not there.
+
+    One that has done its work stays until somebody takes its node away, PodGC 40 s after that, or its Job goes; an
+    evicted one is deleted as soon as it has ended.
+    """
+    there = Counter(uid for pod in pods if _has_done_its_work(pod) for uid in _owners(pod))
     return frozenset(
-        each["metadata"]["uid"]
+        uid
         for each in children
-        if is_true(each, "Complete")
-        and parse_instant(each["metadata"]["creationTimestamp"])
-        < since
-        <= parse_instant(condition(each, "Complete")["lastTransitionTime"])
+        if (uid := each["metadata"]["uid"])
+        and is_true(each, "Complete")
+        and _completed_at(each) > after
+        and _needed_all_pods(each)
+        and not is_leaving(each)
+        and there[uid] < int(each["spec"].get("completions", 1))
     )
+
+
+def _completed_unseen(complete: Mapping[str, Object], gone: Iterable[Object]) -> set[str]:
+    """Of a watch that lost its place the last news of a pod may be that it runs."""
+    owners = {uid for pod in gone if not has_ended(pod) for uid in _owners(pod)}
+    return {uid for uid in owners & complete.keys() if _needed_all_pods(complete[uid])}
+
+
+def _needed_all_pods(child: Object) -> bool:
+    return condition(child, "Complete").get("reason") != SUCCESS_POLICY
+
+
+def _completed_at(child: Object) -> Instant:
+    return parse_instant(condition(child, "Complete")["lastTransitionTime"])
 
 
 def _is_of(pod: Object, jobs: Container[str]) -> bool:

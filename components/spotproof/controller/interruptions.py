@@ -65,9 +65,14 @@ def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
         status = _settle(_with_evidence(status, facts), facts)
         if facts.gang.is_whole:
             status = _settle(_end(status, facts), facts)
-    elif facts.gang.is_whole and status.counted.whole_since is None:
+    elif facts.gang.is_whole and _is_whole_anew(status.counted, facts.gang):
         status = status.model_copy(update={"counted": _counted(facts)})
     return status
+
+
+def _is_whole_anew(counted: Counted, gang: Gang) -> bool:
+    """Also once a role is done: when its node is gone too, nothing tells it from a role that was evicted."""
+    return counted.whole_since is None or counted.whole_since < gang.done_at
 
 
 def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
@@ -90,7 +95,8 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
                 pool=facts.pool,
                 restarts=counted.restarts + taken + 1,
                 errors=counted.errors + taken + 1,
-                since=facts.now,
+                # a process that finds it later finds the role complete as of then
+                since=facts.now if gang.left_early_at is None else min(facts.now, gang.left_early_at),
                 cause="undecided",
                 # what is seen of the others may be the restart that followed, before the operator's own news of it
                 evidence=UNSEEN if facts.unseen else "",
@@ -216,7 +222,7 @@ def _counted(facts: Facts) -> Counted:
 
     A pod is as old as the API server says, whose clock may be ahead of ours.
     """
-    state, whole = facts.state, max(facts.now, facts.gang.made_until)
+    state, whole = facts.state, max(facts.now, facts.gang.made_until, facts.gang.done_at)
     return Counted(attempt=state.attempt, restarts=state.restarts, errors=state.errors, whole_since=whole)
 
 

@@ -12,7 +12,7 @@ class Memory:
 
     `policies` are those that the process has read, for all of its jobs. `accounted` are pods whose loss is part of an
     interruption that is over, `in_doubt` those of them whose record may not have been stored: the write went wrong.
-    `left_early` are child Jobs that a process before this one may have seen complete by an eviction. `checked` are the
+    `left_early` are child Jobs that were complete, without their pods, when the process began. `checked` are the
     versions of job and policy that `findings` are of.
     """
 

@@ -12,7 +12,7 @@ from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
 from spotproof.controller.case import Case
 from spotproof.controller.endings import end
-from spotproof.controller.gang import complete_since, gang
+from spotproof.controller.gang import complete_without_pods, gang
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, RUN, Object
 from spotproof.controller.memory import Memory
@@ -29,6 +29,7 @@ from spotproof.controller.watched import project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.run import Instant
 from spotproof.kube.client import Refused
 from spotproof.vocabulary import PROBE_IMAGE
 
@@ -39,6 +40,8 @@ STEPS_AT_ONCE: Final = 6
 """Of a move: as many as can follow one another without anybody else."""
 LIVE_STEPS: Final = frozenset({"Suspending", "Resuming"})
 """Those that write to the job."""
+CLOCKS_APART_SECONDS: Final = 60
+"""An interruption begins by our clock, a Job is complete by that of kube-controller-manager."""
 FAILED_MARK: Final = "failed"
 """In place of a move's id on a job that the controller has ended."""
 
@@ -229,12 +232,20 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     tiers = {each.pool: each for each in standing.remembering(policy, status).tiers}
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
-    children, open_, memory = case.cache.children(case.key), status.interruption, case.memory
-    if memory.is_new and open_ is not None and open_.over is None and open_.finding != "error":
-        memory.left_early = complete_since(open_.since, children)
+    children, memory = case.cache.children(case.key), case.memory
+    if memory.is_new and (after := _unwatched_after(status)) is not None:
+        memory.left_early = complete_without_pods(children, pods, after)
     tier = tiers.get(status.tier or "")
     found = gang(case.kind, case.job, pods, gone, tier, children=children, left_early=memory.left_early)
     return Visit(**fields, gang=found, policy=policy, rule=case.memory.policies.rule(policy), tiers=tiers)
+
+
+def _unwatched_after(status: TrainingRunStatus) -> Instant | None:
+    """After when a role may be complete by an eviction that no process has written down; None: at no time."""
+    open_ = status.interruption
+    if open_ is None or open_.over is not None:
+        return status.counted.whole_since
+    return None if open_.finding == "error" else open_.since - CLOCKS_APART_SECONDS
 
 
 def _ask(here: Visit, outcome: Outcome) -> None:

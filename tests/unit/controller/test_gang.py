@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from spotproof.controller.gang import Gang, gang
+from spotproof.controller.gang import Gang, complete_without_pods, gang
 from spotproof.controller.jobs.jobset import JobSetKind
 from spotproof.controller.kinds import Object
-from tests.unit.controller.things import at, pod
+from tests.unit.controller.things import NOW, at, pod
 
 ROLES = {"launcher": 1, "worker": 2}
 
@@ -26,9 +26,10 @@ def jobset(restarts: int = 0) -> Object:
     }
 
 
-def child(role: str, *, complete: bool) -> Object:
-    """A child Job of it."""
-    conditions = [{"type": "Complete", "status": "True"}] if complete else []
+def child(role: str, *, complete: bool, why: str = "CompletionsReached") -> Object:
+    """A child Job of it, complete since second 0."""
+    done = {"type": "Complete", "status": "True", "reason": why, "lastTransitionTime": at()}
+    conditions = [done] if complete else []
     return {
         "metadata": {"uid": f"job-{role}"},
         "spec": {"completions": ROLES[role]},
@@ -95,6 +96,39 @@ def test_a_role_that_was_complete_before_its_node_was_drained_is_done(done: Obje
     for found in (seen(done, *WORKERS, launcher_done=True), seen(*WORKERS, gone=(done,), launcher_done=True)):
         assert (found.is_whole, found.is_missing_pods, found.lost) == (True, False, ())
         assert found.left_early == frozenset()
+
+
+def test_a_role_that_is_complete_by_a_pod_that_was_last_seen_running_is_missed() -> None:
+    running = of("launcher", "l-0")
+    found = seen(*WORKERS, gone=(running,), launcher_done=True)
+
+    assert (found.left_early, found.left_early_at, found.lost) == ({"job-launcher"}, NOW, (running,))
+
+
+@pytest.mark.parametrize(
+    ("children", "pods", "after", "found"),
+    [
+        ([child("launcher", complete=True)], (), -1, {"job-launcher"}),
+        ([child("launcher", complete=True)], (DONE,), -1, set[str]()),
+        ([child("launcher", complete=True)], (evicted_launcher(-1),), -1, {"job-launcher"}),
+        ([child("launcher", complete=True)], (), 0, set[str]()),
+        ([child("launcher", complete=False)], (), -1, set[str]()),
+        ([child("worker", complete=True)], (of("worker", "w-0", phase="Succeeded"),), -1, {"job-worker"}),
+        ([child("worker", complete=True, why="SuccessPolicy")], (), -1, set[str]()),
+    ],
+    ids=["gone", "there", "evicted", "known", "under way", "one of two there", "ended by its successPolicy"],
+)
+def test_a_role_without_the_pods_that_did_its_work_is_found_by_a_process_that_did_not_see_it_end(
+    children: list[Object], pods: tuple[Object, ...], after: int, found: set[str]
+) -> None:
+    assert complete_without_pods(children, pods, NOW + after) == found
+
+
+def test_a_role_that_is_being_deleted_has_no_pods_for_that_reason() -> None:
+    leaving = child("launcher", complete=True)
+    leaving["metadata"]["deletionTimestamp"] = at()
+
+    assert complete_without_pods([leaving], (), NOW - 1) == set()
 
 
 def test_pods_of_a_namesake_that_was_deleted_are_not_the_jobs() -> None:

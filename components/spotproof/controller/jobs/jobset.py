@@ -24,15 +24,11 @@ def project_jobset(jobset: Mapping[str, Any]) -> Object:
 
 
 def project_job(job: Mapping[str, Any]) -> Object:
-    """A child Job: which of its counters are not 0, whether it is suspended, and its pods' selector.
-
-    When it was made is asked of complete ones alone.
-    """
+    """A child Job: which of its counters are not 0, whether it is suspended, and its pods' selector."""
     spec, status = job.get("spec", {}), job.get("status", {})
     counters, told = ("active", "terminating", "succeeded"), conditions(status)
-    born = ("creationTimestamp",) if any(each["type"] == "Complete" for each in told) else ()
     return {
-        "metadata": metadata(job, {JOBSET_NAME}, keys=("name", "namespace", "uid", *VERSIONED, *born), owned=()),
+        "metadata": metadata(job, {JOBSET_NAME}, keys=("name", "namespace", "uid", *VERSIONED), owned=()),
         "spec": {
             **picked(spec, "suspend", "completions"),
             "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),
