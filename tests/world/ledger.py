@@ -36,6 +36,8 @@ class Ledger:
     evictions: Tally = field(default_factory=Tally)
     errors: Tally = field(default_factory=Tally)
     here: Tally = field(default_factory=Tally)
+    choices: int = 0
+    """What somebody has done to the gang of their own will, if nothing comes between."""
     entries: list[str] = field(default_factory=list[str])
 
     last: float = 0.0
@@ -44,7 +46,7 @@ class Ledger:
         """Something was done to the gang; `calm` is whether it was whole, with nothing else under way."""
         self.last = at
         self.entries.append(f"{at % 100_000:.2f} {cause}{'' if calm else ', into something else'}")
-        # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
+        self.choices += calm and cause == "voluntary"
         for tally, kinds in ((self.evictions, {"eviction"}), (self.here, {"eviction"}), (self.errors, {"error"})):
             tally.open_ += calm and cause in kinds
             tally.most += cause in kinds or (not calm and (tally is not self.errors or cause != "eviction"))
@@ -53,6 +55,7 @@ class Ledger:
 
     def settle(self) -> None:
         """The gang is whole again, and nothing came between: what was open is sure."""
+        self.choices = 0
         for tally in (self.evictions, self.errors, self.here):
             tally.sure, tally.open_ = tally.least, 0
 
@@ -61,6 +64,10 @@ class Ledger:
         if what:
             self.entries.append(what)
         self.last = self.last if at is None else at
+        for tally in (self.evictions, self.here):
+            # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
+            tally.most += self.choices
+        self.choices = 0
         for tally in (self.evictions, self.errors, self.here):
             tally.open_ = 0
 

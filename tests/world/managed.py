@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from spotproof.controller.kinds import JOBSET, NAMESPACE, NODE, RAYJOB, RUN, Object
+from spotproof.controller.kinds import JOB as CHILD
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
     MANUAL_LABEL,
@@ -18,7 +19,7 @@ from tests.world.judge import Judge, is_over, tiers_of
 from tests.world.ledger import Cause, Ledger
 from tests.world.process import Process
 from tests.world.raycluster import NODE_TYPE, WORKER
-from tests.world.things import annotations, is_true, labels, leaves, node_of, ready, uid
+from tests.world.things import annotations, is_true, labels, leaves, node_of, owner, ready, uid
 from tests.world.world import World
 
 POLICY_NAME: Final = "standard"
@@ -39,6 +40,8 @@ class Managed(World):
         self.process = Process(self, seed=seed)
         self.judge = Judge(self, self.process)
         self.ledgers: dict[str, Ledger] = {}
+        self.done: set[str] = set()
+        """Uids of child Jobs whose pods have done their work."""
         self.process.start()
 
     # looks
@@ -58,14 +61,25 @@ class Managed(World):
         return [
             pod
             for pod in (self.judge.pods_of(job) if job else ())
-            if POOL_LABEL in pod["spec"].get("nodeSelector", {}) and _moves(pod)
+            if POOL_LABEL in pod["spec"].get("nodeSelector", {}) and _moves(pod) and not self._is_done(pod)
         ]
+
+    def roles(self, name: str, *, done: bool = False) -> list[Object]:
+        """Child Jobs of a JobSet that are under way, or those that have done their work."""
+        jobs = [each for each in self.all(CHILD) if labels(each).get(JOBSET_NAME) == name]
+        return [each for each in jobs if (uid(each) in self.done and is_true(each, "Complete")) == done]
+
+    def _is_done(self, pod: Object) -> bool:
+        of = owner(pod, CHILD.kind)
+        job = None if of is None or of["uid"] not in self.done else self.get(CHILD, of["name"])
+        return job is not None and is_true(job, "Complete")
 
     def size(self, name: str) -> int:
         """Pods of a whole gang, of those that move."""
         job = self.job(name)
         if job["kind"] == JOBSET.kind:
-            return sum(each["template"]["spec"]["parallelism"] for each in job["spec"]["replicatedJobs"])
+            all_ = sum(each["template"]["spec"]["parallelism"] for each in job["spec"]["replicatedJobs"])
+            return all_ - sum(each["spec"]["completions"] for each in self.roles(name, done=True))
         return sum(each["replicas"] for each in job["spec"]["rayClusterSpec"]["workerGroupSpecs"])
 
     def is_whole(self, name: str, tier: str = "") -> bool:
@@ -120,6 +134,33 @@ class Managed(World):
         if pods:
             self.note(name, "error")
             self.exit(pods[0], code, reason)
+
+    def finish_role(self, name: str) -> None:
+        """One role of a JobSet that has others does its work to the end."""
+        self.ledger(name).disturb("a role is done", self.now)
+        first, *others = self.roles(name)
+        if others:
+            self._finish(name, [first])
+
+    def finish_roles(self, name: str) -> None:
+        """All of a JobSet's work is done."""
+        self._finish(name, self.roles(name))
+
+    def _finish(self, name: str, roles: Sequence[Object]) -> None:
+        uids = set(map(uid, roles))
+        self.done |= uids
+        for pod in self.gang(name):
+            if (of := owner(pod, CHILD.kind)) is not None and of["uid"] in uids:
+                self.exit(pod, 0)
+
+    def lose_done(self, name: str) -> None:
+        """The nodes of pods that have done their work go: nobody's loss, to who knows that they had."""
+        done = {uid(each) for each in self.roles(name, done=True)}
+        pods = [pod for pod in self.all(POD) if (of := owner(pod, CHILD.kind)) is not None and of["uid"] in done]
+        if pods and not self.is_calm(name):
+            self.note(name, "voluntary")
+        for node in {node_of(pod) for pod in pods}:
+            self.vanish(node)
 
     def suspend(self, name: str) -> None:
         """Somebody else suspends the job."""

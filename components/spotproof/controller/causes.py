@@ -39,6 +39,8 @@ LOST_TAINTS: Final = frozenset(
     }
 )
 SCHEDULERS: Final = frozenset({"PreemptionByScheduler", "PreemptionByKubeScheduler"})
+EMPTY: Final = "Empty"
+"""Why Karpenter takes a node that had lost its pods before."""
 OUT_OF_MEMORY: Final = "OOMKilled"
 SIGNALS: Final = frozenset({137, 143})
 DRAIN_SECONDS: Final = 180
@@ -112,7 +114,8 @@ def _preempted(_: Cache, pod: Object, __: bool) -> Evidence | None:  # noqa: FBT
 
 
 def _chosen(cache: Cache, pod: Object, _: bool) -> Evidence | None:  # noqa: FBT001
-    return Evidence("voluntary", seen) if (seen := choice(cache, node_of(pod))) else None
+    seen = choice(cache, node_of(pod))
+    return Evidence("voluntary", seen) if seen and not seen.endswith(EMPTY) else None
 
 
 def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001

@@ -129,8 +129,8 @@ def gang(  # noqa: PLR0913 - what a gang is made of
     state, born = kind.state(job), job["metadata"]["creationTimestamp"]
     pods, gone = tuple(pods), tuple(gone)
     complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
-    cut_short = (pod for pod in (*pods, *gone) if is_cut_short(pod))
-    left_early = left_early.union(*map(_owners, cut_short), _completed_unseen(complete, gone)) & complete.keys()
+    found = cut_short((*pods, *gone)) | _completed_unseen(complete, gone)
+    left_early = (left_early | found) & complete.keys()
     done = {uid: each for uid, each in complete.items() if uid not in left_early}
     # what is about to be made again is over, though its pods may still look whole
     attempt = None if state.retrying else state.attempt
@@ -150,13 +150,18 @@ def gang(  # noqa: PLR0913 - what a gang is made of
     )
 
 
+def cut_short(pods: Iterable[Object]) -> frozenset[str]:
+    """Uids of the owners of pods that were told to go and ended with 0: no work was done by that."""
+    return frozenset(owners(filter(is_cut_short, pods)))
+
+
 def complete_without_pods(children: Iterable[Object], pods: Iterable[Object], after: Instant) -> frozenset[str]:
     """Uids of child Jobs that are complete after an instant, by pods that are not there.
 
     One that has done its work stays until somebody takes its node away, PodGC 40 s after that, or its Job goes; an
     evicted one is deleted as soon as it has ended.
     """
-    there = Counter(uid for pod in pods if _has_done_its_work(pod) for uid in _owners(pod))
+    there = owners(filter(_has_done_its_work, pods))
     return frozenset(
         uid
         for each in children
@@ -181,6 +186,11 @@ def _needed_all_pods(child: Object) -> bool:
 
 def _completed_at(child: Object) -> Instant:
     return parse_instant(condition(child, "Complete")["lastTransitionTime"])
+
+
+def owners(pods: Iterable[Object]) -> Counter[str]:
+    """How many of the pods each owner has, by its uid."""
+    return Counter(uid for pod in pods for uid in _owners(pod))
 
 
 def _is_of(pod: Object, jobs: Container[str]) -> bool:

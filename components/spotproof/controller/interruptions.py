@@ -24,6 +24,7 @@ from spotproof.fallback.record import (
 from spotproof.fallback.run import Instant
 
 UNSEEN: Final = "nothing was seen of it but the operator's count"
+BEFORE: Final = "a pod had ended with exit code 0 before the job was taken up"
 CHARGED: Final = ("eviction", "error")
 
 
@@ -88,6 +89,8 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
         # its evidence did not come, and the next one is here
         decided = _close(_charge(status, "voluntary" if status.interruption.cause == "undecided" else None))
     taken = max(ended - 1, 0)
+    # what became of a gang that was not ours, or not whole yet, is charged to nobody
+    before = not facts.losses and not ended and counted.whole_since is None
     return decided.model_copy(
         update={
             "interruption": Interruption(
@@ -98,8 +101,9 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
                 # a process that finds it later finds the role complete as of then
                 since=facts.now if gang.left_early_at is None else min(facts.now, gang.left_early_at),
                 cause="undecided",
+                finding="voluntary" if before else "unexplained",
                 # what is seen of the others may be the restart that followed, before the operator's own news of it
-                evidence=UNSEEN if facts.unseen else "",
+                evidence=BEFORE if before else UNSEEN if facts.unseen else "",
             ),
             "counted": counted.model_copy(update={"whole_since": None}),
         }
@@ -136,9 +140,14 @@ def _by_counter(interruption: Interruption, facts: Facts, *, seen: bool) -> Caus
     """
     if facts.state.errors >= interruption.errors:
         return "error"
-    if seen:
+    if seen or _was_begun_anew(interruption, facts.state):
         return "voluntary"
     return "eviction" if facts.spot else "voluntary"
+
+
+def _was_begun_anew(interruption: Interruption, state: JobState) -> bool:
+    """Whether another attempt is there and the operator counts none that ended: somebody suspended and resumed it."""
+    return state.attempt not in {"", interruption.attempt} and state.restarts < interruption.restarts
 
 
 def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:

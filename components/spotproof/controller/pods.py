@@ -61,11 +61,22 @@ def ended_at(pod: Object) -> list[Instant]:
 
 
 def is_cut_short(pod: Object) -> bool:
-    """Whether it was evicted and then ended with 0; a drain marks pods too whose work was done before."""
-    if pod["status"].get("phase") != "Succeeded" or not is_disrupted(pod):
+    """Whether it was told to go and then ended with 0; a drain marks pods too whose work was done before."""
+    if pod["status"].get("phase") != "Succeeded" or not (is_disrupted(pod) or is_leaving(pod)):
         return False
-    evicted, ended = disrupted_at(pod), ended_at(pod)
-    return evicted is None or not ended or evicted <= max(ended)
+    asked, ended = _asked_to_go_at(pod), ended_at(pod)
+    return asked is None or not ended or asked <= max(ended)
+
+
+def _asked_to_go_at(pod: Object) -> Instant | None:
+    """When it was evicted or deleted, whichever was first; a deleted one says when its grace ends."""
+    times: list[Instant] = []
+    if (evicted := disrupted_at(pod)) is not None:
+        times.append(evicted)
+    if is_leaving(pod):
+        meta = pod["metadata"]
+        times.append(parse_instant(meta["deletionTimestamp"]) - int(meta.get("deletionGracePeriodSeconds", 0)))
+    return min(times, default=None)
 
 
 def is_to_stay(pod: Object) -> bool:

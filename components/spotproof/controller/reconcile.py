@@ -233,8 +233,8 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
     children, memory = case.cache.children(case.key), case.memory
-    if memory.is_new and (after := _unwatched_after(status)) is not None:
-        memory.left_early = complete_without_pods(children, pods, after)
+    if memory.is_new and (after := _unwatched_after(case.recorded)) is not None:
+        memory.left_early |= complete_without_pods(children, pods, after)
     tier = tiers.get(status.tier or "")
     found = gang(case.kind, case.job, pods, gone, tier, children=children, left_early=memory.left_early)
     return Visit(**fields, gang=found, policy=policy, rule=case.memory.policies.rule(policy), tiers=tiers)

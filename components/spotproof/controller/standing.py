@@ -8,9 +8,11 @@ from pydantic import ValidationError
 from spotproof.controller import concluding
 from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
+from spotproof.controller.gang import cut_short
 from spotproof.controller.kinds import NAMESPACE, POLICY
 from spotproof.controller.messages import FINDING
 from spotproof.controller.moving import annotation
+from spotproof.controller.pods import is_to_stay
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.record import Move, TrainingRunStatus
@@ -142,7 +144,11 @@ def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) ->
 def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
     """The record of a job that is managed; where it is seen for the first time it is where its templates say."""
     if status.phase in HELD:
-        # whoever had it may have moved it
+        # whoever had it may have moved it, and what was lost there counts for nobody
+        pods = case.cache.pods(case.key)
+        case.memory.left_early |= cut_short((*pods, *case.cache.departed.pods_of(case.key)))
+        case.memory.accounted |= {pod["metadata"]["uid"] for pod in pods if not is_to_stay(pod)}
+        case.cache.departed.forget(case.key)
         update = {"phase": "Pending", "waiting_since": None, "since": None, "counted": case.kind.baseline(case.job)}
         status = status.model_copy(update={**update, "tier": _first(case, remembering(policy, status))})
     if status.tier is None:

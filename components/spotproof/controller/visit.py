@@ -9,10 +9,10 @@ from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.case import Case
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate
-from spotproof.controller.gang import Gang, is_on
+from spotproof.controller.gang import Gang, is_on, owners
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
-from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true
+from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.controller.standing import HELD
 from spotproof.fallback import history
@@ -100,7 +100,10 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
         Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), evidence(here.cache, pod, on_spot=spot)) for pod in lost
     ] + unseen
     open_ = status.interruption
-    fates = [said for node in (open_.nodes if open_ is not None else ()) if (said := fate(here.cache, node))]
+    # whole again on a node that goes now: that is the next interruption's, and counts once
+    again = {node_of(pod) for pod in (*here.gang.pods, *lost)} if open_ is not None and open_.over is not None else ()
+    nodes = [] if open_ is None else [node for node in open_.nodes if node not in again]
+    fates = [said for node in nodes if (said := fate(here.cache, node))]
     short, missed = _is_short_of_done_pods(here), _has_missed_a_loss(here, status)
     facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates, short, missed)
     status = account(status, facts)
@@ -205,19 +208,21 @@ def _hangs(here: Visit, status: TrainingRunStatus) -> bool:
         return False
     ending = any(pod["status"].get("phase") == "Failed" or is_leaving(pod) for pod in here.gang.pods)
     waited = here.second - open_.since >= LOOK_SECONDS
-    restarting = here.kind.replaces_alone or here.state.restarts >= open_.restarts
-    return _is_short_of_done_pods(here) and waited and not ending and not restarting
+    return _is_short_of_done_pods(here) and waited and not ending
 
 
 def _is_short_of_done_pods(here: Visit) -> bool:
-    """Whether work counts as done whose pod is not there.
+    """Whether work of the present attempt counts as done whose pod is not there.
 
     An evicted pod that ended with 0 is gone a moment later, and a process that has just started never saw it: the
     counter of its Job is what stays to be seen.
     """
-    early, jobs = here.gang.left_early, here.cache.children(here.key)
+    early, attempt = here.gang.left_early, here.state.attempt
+    jobs = (each for each in here.cache.children(here.key) if here.kind.attempt_of(each) == attempt)
     under_way = (each for each in jobs if each["metadata"]["uid"] in early or not is_true(each, "Complete"))
-    return here.gang.is_missing_pods and any(each["status"].get("succeeded") for each in under_way)
+    there = owners(here.gang.finished)
+    done = ((int(each["status"].get("succeeded", 0)), there[each["metadata"]["uid"]]) for each in under_way)
+    return here.gang.is_missing_pods and any(counted > seen for counted, seen in done)
 
 
 def _answered(here: Visit, status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:

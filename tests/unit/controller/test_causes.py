@@ -39,6 +39,11 @@ ROWS: dict[str, tuple[Cache, Object, str]] = {
         EVICTED,
         "voluntary",
     ),
+    "Karpenter takes a node that had lost its pods": (
+        cached(node(leaving=True), claim("c", "node-1", leaving=True, chosen="Empty")),
+        pod("a", phase="Failed", exit_code=1),
+        "error",
+    ),
     "a pod of higher priority took its place": (
         cached(node(leaving=True)),
         pod("a", phase="Failed", disrupted="PreemptionByScheduler"),

@@ -101,7 +101,7 @@ class JobKind(Protocol):
         ...
 
     def attempt_of(self, pod: Object) -> str:
-        """The attempt a pod belongs to."""
+        """The attempt a pod belongs to, or a child."""
         ...
 
     def size(self, job: Object) -> int:

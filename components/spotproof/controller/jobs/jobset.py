@@ -24,16 +24,22 @@ def project_jobset(jobset: Mapping[str, Any]) -> Object:
 
 
 def project_job(job: Mapping[str, Any]) -> Object:
-    """A child Job: which of its counters are not 0, whether it is suspended, and its pods' selector."""
+    """A child Job: how many of its pods have done their work, whether others are there, and its pods' selector."""
     spec, status = job.get("spec", {}), job.get("status", {})
-    counters, told = ("active", "terminating", "succeeded"), conditions(status)
+    counters, told = ("active", "terminating"), conditions(status)
     return {
-        "metadata": metadata(job, {JOBSET_NAME}, keys=("name", "namespace", "uid", *VERSIONED), owned=()),
+        "metadata": metadata(
+            job, {JOBSET_NAME, ATTEMPT_LABEL}, keys=("name", "namespace", "uid", *VERSIONED), owned=()
+        ),
         "spec": {
             **picked(spec, "suspend", "completions"),
             "nodeSelector": spec.get("template", {}).get("spec", {}).get("nodeSelector", {}),
         },
-        "status": {**{key: True for key in counters if status.get(key)}, "conditions": told},
+        "status": {
+            **{key: True for key in counters if status.get(key)},
+            **picked(status, "succeeded"),
+            "conditions": told,
+        },
     }
 
 
@@ -43,7 +49,7 @@ class JobSetKind:
     kind = JOBSET
     watched = (
         Watched(JOBSET, project_jobset, FALLBACK_POLICY_LABEL, optional=True),
-        Watched(JOB, project_job, JOBSET_NAME, shape=shapes.carrying({JOBSET_NAME}, shapes.Job)),
+        Watched(JOB, project_job, JOBSET_NAME, shape=shapes.carrying({JOBSET_NAME, ATTEMPT_LABEL}, shapes.Job)),
     )
     members = Members(JOBSET, JOBSET_NAME, children=JOB, read=frozenset({ATTEMPT_LABEL}))
     manager = "jobset.sigs.k8s.io/jobset-controller"
@@ -84,7 +90,7 @@ class JobSetKind:
         return None
 
     def attempt_of(self, pod: Object) -> str:
-        """How often the JobSet had been restarted when the pod was made."""
+        """How often the JobSet had been restarted when the pod, or its Job, was made."""
         return pod["metadata"].get("labels", {}).get(ATTEMPT_LABEL, "0")
 
     def size(self, job: Object) -> int:
