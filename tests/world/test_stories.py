@@ -7,7 +7,6 @@ import pytest
 from spotproof.controller.kinds import NODE, POD
 from spotproof.controller.watched import WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
-from tests.world.kubelet import ON_TERM
 from tests.world.line import Trouble
 from tests.world.managed import Managed
 from tests.world.things import ended, node_of
@@ -207,91 +206,39 @@ def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot
     world.until_whole("train", "spot-a", within=3600)
 
 
-def two_roles() -> Managed:
-    """A whole JobSet of two roles of one pod, which leaves with 0 when it is evicted."""
+def test_a_node_that_goes_explains_one_loss_and_not_the_one_before_it_too() -> None:
     world = Managed(TIERS)
-    world.submit(jobset("train", "standard", "spot-a", pods=1, roles=2, knobs={ON_TERM: "0"}))
+    world.submit(jobset("train", "standard", "spot-a", pods=1))
     world.until_whole("train", "spot-a")
     world.run(5)
-    return world
-
-
-def restarted_for_a_silent_hang(world: Managed, before: set[str]) -> bool:
-    """Whether the job was restarted once, for a role that was complete by an eviction, and nothing else was counted."""
-    status = world.status("train")
-    after = {pod["metadata"]["uid"] for pod in world.gang("train")}
-    again = [each.reason for each in status.history if each.what == "Restarted"]
-    return (
-        world.is_whole("train", "spot-a")
-        and (len(after), before & after) == (2, set())
-        and (status.evictions, status.errors, again) == (1, 0, ["SilentHang"])
-    )
-
-
-@pytest.mark.parametrize("again", [False, True], ids=["", "and again after its first write"])
-@pytest.mark.parametrize("back", [0.4, 2.8, 20, 600])
-@pytest.mark.parametrize("dies", [0, 0.8, 1.6, 2.4, 4, 20])
-def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_whenever_the_controller_dies(
-    dies: float,
-    back: float,
-    again: bool,  # noqa: FBT001  # a parameter of the test
-) -> None:
-    world = two_roles()
-    before = {pod["metadata"]["uid"] for pod in world.gang("train")}
+    node = world.nodes("train")[0]
+    world.server.delete("v1", "Pod", world.gang("train")[0]["metadata"]["name"], world.namespace)
+    world.run(2)
+    world.run_until(lambda: world.is_whole("train"))
+    world.run(4)
+    assert world.nodes("train") == [node]
 
     world.lose("train", "reclaim")
-    world.run(dies)
+    world.run(60)
+
+    assert (world.status("train").evictions, world.status("train").tier) == (1, "spot-a")
+
+
+def test_a_rayjob_that_somebody_suspends_and_resumes_while_no_controller_looks_has_lost_nothing_to_spot() -> None:
+    world = Managed(TIERS)
+    world.submit(rayjob("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.run(5)
     world.process.kill()
-    world.run(back)
-    if again:
-        world.process.line.troubles[0] = "killed after"
-    world.process.start()
+    world.suspend("train")
     world.run(20)
-    if not world.process.up:
-        world.process.start()
-    world.run(100)
-
-    assert restarted_for_a_silent_hang(world, before)
-
-
-def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_though_nobody_heard_of_its_end() -> None:
-    world = two_roles()
-    before = {pod["metadata"]["uid"] for pod in world.gang("train")}
-    pods = next(place for place, each in enumerate(WATCHED) if each.kind == POD)
-
-    world.process.hold(pods)
-    world.lose("train", "reclaim")
-    world.run(10)
-    world.process.expire(pods)
-    world.run(100)
-
-    assert restarted_for_a_silent_hang(world, before)
-
-
-@pytest.mark.parametrize("saw", [False, True], ids=["while no controller looked", "while one looked"])
-def test_a_role_that_has_done_its_work_is_done_for_every_controller_to_come(
-    saw: bool,  # noqa: FBT001  # a parameter of the test
-) -> None:
-    world = two_roles()
-    done = world.gang("train")[0]
-    if not saw:
-        world.process.kill()
-    world.exit(done, 0)
-    world.run(20)
-    if not saw:
-        world.process.start()
-        world.run(5)
-
-    world.vanish(node_of(done))
-    world.run(200)
-    assert world.get(POD, done["metadata"]["name"]) is None
-    world.process.kill()
+    world.resume("train")
+    world.run(1)
     world.process.start()
-    world.run(200)
+    world.run(60)
 
-    status = world.status("train")
-    assert (status.evictions, status.errors, status.attempt, status.move) == (0, 0, 1, None)
-    assert "Restarted" not in {each.what for each in status.history}
+    assert world.is_whole("train", "spot-a")
+    assert (world.status("train").evictions, world.status("train").errors) == (0, 0)
 
 
 def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:
