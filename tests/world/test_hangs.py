@@ -139,7 +139,9 @@ def test_an_eviction_that_ends_with_zero_counts_once_though_somebody_suspends_th
 
 @pytest.mark.parametrize("how", ["manual", "dead"])
 def test_a_hang_after_a_loss_that_nobody_counted_is_seen(how: str) -> None:
-    world = two_roles()
+    world = Managed((Tier("spot-a", max_failures=5), TIERS[1]))
+    world.submit(jobset("train", "standard", "spot-a", pods=1, roles=2))
+    world.until_whole("train", "spot-a")
     if how == "dead":
         world.process.kill()
     else:
@@ -149,6 +151,8 @@ def test_a_hang_after_a_loss_that_nobody_counted_is_seen(how: str) -> None:
     world.run_until(lambda: world.is_whole("train"))
     assert world.job("train")["status"]["restarts"] == 1
 
+    for pod in world.gang("train"):
+        world.annotate(pod, {ON_TERM: "0"})
     world.lose("train", "reclaim")
     if how == "dead":
         world.process.start()
