@@ -40,7 +40,7 @@ LOST_TAINTS: Final = frozenset(
 )
 SCHEDULERS: Final = frozenset({"PreemptionByScheduler", "PreemptionByKubeScheduler"})
 EMPTY: Final = "Empty"
-"""Why Karpenter takes a node that had lost its pods before."""
+"""Why Karpenter takes a node away whose pods were lost before: that explains no loss."""
 OUT_OF_MEMORY: Final = "OOMKilled"
 SIGNALS: Final = frozenset({137, 143})
 DRAIN_SECONDS: Final = 180
@@ -83,13 +83,11 @@ def fate(cache: Cache, name: str) -> str:
 
 
 def choice(cache: Cache, name: str) -> str:
-    """Why Karpenter itself takes, or took, a node away (consolidation, drift); empty where it does not."""
+    """Why Karpenter itself takes, or took, a node away (Underutilized, Drifted); empty where it does not."""
     claim = cache.claim_of(name) or cache.departed.claim_of(name)
     if claim is None or not is_true(claim, "DisruptionReason"):
         return ""
-    return (
-        f"Karpenter takes node {name} away: {condition(claim, 'DisruptionReason').get('reason', 'by its own choice')}"
-    )
+    return condition(claim, "DisruptionReason").get("reason", "by its own choice")
 
 
 def evidence(cache: Cache, pod: Object, *, on_spot: bool) -> Evidence:
@@ -114,8 +112,9 @@ def _preempted(_: Cache, pod: Object, __: bool) -> Evidence | None:  # noqa: FBT
 
 
 def _chosen(cache: Cache, pod: Object, _: bool) -> Evidence | None:  # noqa: FBT001
-    seen = choice(cache, node_of(pod))
-    return Evidence("voluntary", seen) if seen and not seen.endswith(EMPTY) else None
+    name = node_of(pod)
+    why = choice(cache, name)
+    return None if why in {"", EMPTY} else Evidence("voluntary", f"Karpenter takes node {name} away: {why}")
 
 
 def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001

@@ -176,8 +176,8 @@ def complete_without_pods(children: Iterable[Object], pods: Iterable[Object], af
 
 def _completed_unseen(complete: Mapping[str, Object], gone: Iterable[Object]) -> set[str]:
     """Of a watch that lost its place the last news of a pod may be that it runs."""
-    owners = {uid for pod in gone if not has_ended(pod) for uid in _owners(pod)}
-    return {uid for uid in owners & complete.keys() if _needed_all_pods(complete[uid])}
+    running = owners(pod for pod in gone if not has_ended(pod))
+    return {uid for uid in running.keys() & complete.keys() if _needed_all_pods(complete[uid])}
 
 
 def _needed_all_pods(child: Object) -> bool:

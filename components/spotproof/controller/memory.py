@@ -12,9 +12,9 @@ class Memory:
 
     `policies` are those that the process has read, for all of its jobs. `accounted` are pods whose loss is part of an
     interruption that is over, `in_doubt` those of them whose record may not have been stored: the write went wrong.
-    `left_early` are child Jobs that are complete by an eviction, as far as the
-    pods do not show it: complete without them when the process began, or in somebody else's hands. `checked` are the
-    versions of job and policy that `findings` are of.
+    `left_early` are child Jobs that are complete by an eviction and whose pods do not show it any more: complete
+    without them when the process began, or in somebody else's hands. `checked` are the versions of job and policy that
+    `findings` are of.
     """
 
     uid: str

@@ -1,12 +1,13 @@
 """Counting, told as a sequence of looks at one job."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence
 from spotproof.controller.gang import Gang
-from spotproof.controller.interruptions import Facts, Loss, account
+from spotproof.controller.interruptions import BEFORE, Facts, Loss, account
 from spotproof.controller.jobs.contract import JobState
 from spotproof.fallback.record import Counted, TrainingRunStatus
 from tests.unit.controller.things import NOW, gang, pod, state
@@ -123,6 +124,34 @@ def test_a_pod_that_somebody_deleted_before_its_gang_was_restarted_is_charged_to
     status = looked(running(), HALF, SILENT)
 
     assert counts(looked(status, HALF, SILENT, after=LOOK_SECONDS, has=state(1))) == (0, 0, [])
+
+
+def test_a_cluster_that_somebody_has_suspended_and_resumed_unseen_is_charged_to_nobody() -> None:
+    """KubeRay counts an attempt that failed; with a suspension the next cluster comes without one."""
+    status = TrainingRunStatus(tier="spot", counted=Counted(attempt="ray-1", whole_since=NOW - 60))
+    status = looked(status, HALF, unseen=True, has=JobState("ray-2"))
+
+    resumed, retried = JobState("ray-2"), JobState("ray-2", restarts=1, errors=1)
+    assert counts(looked(status, HALF, after=LOOK_SECONDS, has=resumed)) == (0, 0, [])
+    assert counts(looked(status, HALF, after=LOOK_SECONDS, has=retried)) == (0, 1, ["error"])
+
+
+def test_work_that_counts_as_done_since_before_the_gang_was_whole_interrupts_it_and_is_charged_to_nobody() -> None:
+    status = TrainingRunStatus(tier="spot", counted=Counted(attempt="0"))
+    status = account(status, Facts(NOW, "spot", spot=True, state=state(), gang=HALF, short=True))
+
+    assert counts(status) == (0, 0, [])
+    assert status.interruption is not None
+    assert (status.interruption.cause, status.interruption.evidence) == ("voluntary", BEFORE)
+
+
+def test_a_role_that_is_done_is_written_down_and_one_that_left_early_dates_the_interruption() -> None:
+    assert looked(running(), replace(WHOLE, done_at=NOW - 20)).counted.whole_since == NOW
+    assert looked(running(), replace(WHOLE, done_at=NOW - 80)).counted.whole_since == NOW - 60
+
+    status = looked(running(), replace(HALF, left_early=frozenset({"job"}), left_early_at=NOW - 20), unseen=True)
+    assert status.interruption is not None
+    assert status.interruption.since == NOW - 20
 
 
 def test_a_drain_is_charged_to_nobody_unless_the_node_goes() -> None:
