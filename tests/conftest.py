@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import settings
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 
+# 200 ms an example otherwise, which a busy machine does not keep
+settings.register_profile("untimed", parent=settings(), deadline=None)
+settings.load_profile("untimed")
 
 APART: Final = {"engine": "make test-engine", "e2e": "make e2e"}
 """Folders of tests that need what `make tools` builds, and what runs them. They run when they are asked for by path."""

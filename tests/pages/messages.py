@@ -6,11 +6,12 @@ from string import Formatter
 from typing import Final
 
 from spotproof.controller.messages import CONDITIONS, EVENTS
+from spotproof.controller.phases import REASONS, UNDER_WAY
 from spotproof.controller.preflight import CHECKS
 from spotproof.fallback.reasons import Code, Reason, phrase, sentence
 
 _HEAD: Final = """\
-<!-- Generated from controller/messages.py, controller/preflight and fallback/reasons.py by `make docs`. -->
+<!-- Generated from controller (messages.py, phases.py, preflight) and fallback/reasons.py by `make docs`. -->
 
 # What the controller says
 
@@ -66,6 +67,14 @@ def page() -> str:
         "",
         *_table(("reason", "message"), ((code.value, sentence(Reason(code, EXAMPLES[code]))) for code in Code)),
         "",
+        "## Why a job is where the rule has not put it",
+        "",
+        "Moves of the controller's own, jobs in other hands, and jobs that are over.",
+        "",
+        *_table(("reason", "phase", "message", "what to do"), _phases()),
+        "",
+        f"In the middle of a move the message of phase `Manual` goes on: {_shown(UNDER_WAY).removeprefix('; ')}.",
+        "",
         "## What a job is refused for",
         "",
         "Phase `Refused`, condition `Accepted` false with this reason, and an event for each. The job runs as if it",
@@ -98,6 +107,11 @@ def _checks(*, refuses: bool) -> Iterator[tuple[str, ...]]:
     for code, check in CHECKS.items():
         if check.refuses is refuses:
             yield code, check.at, _shown(check.what), _shown(check.consequence), _shown(check.remedy)
+
+
+def _phases() -> Iterator[tuple[str, ...]]:
+    for reason, why in REASONS.items():
+        yield reason, why.phase, _shown(why.sentence), why.remedy
 
 
 def _condition(kind: str) -> Iterator[str]:

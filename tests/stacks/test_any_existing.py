@@ -57,7 +57,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(environment=environments(), stack=st.sampled_from(["dev", "Team_A.prod", "x" * 100]))
 def test_what_the_settings_accept_is_built_without_objection(environment: dict[str, Any], stack: str) -> None:
     preview = preview_settings(environment, stack)

@@ -69,7 +69,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(environment=environments(), stack=st.sampled_from(["dev", "Team_A.prod", "google", "x" * 100]))
 def test_what_gcps_settings_accept_is_built_without_objection(environment: dict[str, Any], stack: str) -> None:
     preview = preview_settings(environment, stack)

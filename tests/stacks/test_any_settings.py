@@ -67,7 +67,7 @@ def environments(draw: st.DrawFn) -> dict[str, Any]:
 
 
 # each is a whole preview in both modes, over a second; every run of the suite draws others
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(environment=environments(), stack=st.sampled_from(["dev", "Team_A.prod", "x" * 100]))
 def test_what_the_settings_accept_is_built_without_objection(environment: dict[str, Any], stack: str) -> None:
     preview = preview_settings(environment, stack)

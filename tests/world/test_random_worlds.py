@@ -335,7 +335,6 @@ def test_whatever_happens_to_a_job_in_a_world(share: int) -> None:
     shared = settings(
         max_examples=max(WORLDS // SHARES, 1),
         stateful_step_count=STEPS,
-        deadline=None,
         database=None,
         print_blob=False,
         phases=[Phase.generate, Phase.shrink],

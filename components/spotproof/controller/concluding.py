@@ -4,6 +4,7 @@ from typing import Final
 
 from spotproof.controller.gang import Gang
 from spotproof.controller.messages import condition
+from spotproof.controller.phases import REASONS, why
 from spotproof.controller.said import Said, Want
 from spotproof.fallback.reasons import Code, sentence
 from spotproof.fallback.record import KEPT_HISTORY, Past, RunCondition, RunPhase, TrainingRunStatus
@@ -43,6 +44,11 @@ def in_phase(status: TrainingRunStatus, phase: RunPhase, reason: str, message: s
     return status.model_copy(
         update={"phase": phase, "reason": reason, "message": message[:1024], "next_decision_time": None}
     )
+
+
+def because(status: TrainingRunStatus, reason: str, **values: object) -> TrainingRunStatus:
+    """The status in the phase of one of the controller's own reasons (phases.REASONS)."""
+    return in_phase(status, REASONS[reason].phase, reason, why(reason, **values))
 
 
 def decided(

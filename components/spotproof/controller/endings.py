@@ -5,6 +5,7 @@ from typing import Final
 
 from spotproof.controller import concluding, deciding
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
+from spotproof.controller.phases import why
 from spotproof.controller.visit import past
 from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Past, TrainingRunStatus
@@ -36,26 +37,22 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     return concluding.in_phase(status, "Pending", move.reason, f"{move.message}; being placed on {move.to}")
 
 
-def _foreign_suspend(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
+def _foreign_suspend(_: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     """Somebody else has suspended the job: theirs to resume, and the move is off."""
-    message = f"suspended by somebody else before it was moved to {here.move.to}: taken up again when they resume it"
-    return concluding.in_phase(status, "Suspended", "SuspendedElsewhere", message)
+    return concluding.because(status, "SuspendedElsewhere")
 
 
 def _foreign_resume(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     """Somebody else has resumed the job in the middle of a move: it is theirs from now on."""
     case = here.case
-    message = (
-        f"resumed by somebody else while it was being moved to {here.move.to}: left alone from now on; "
-        "set the label spotproof.dev/manual=true and remove it again to have it managed"
-    )
     if annotation(case.job) is not None:
         case.patched([UNMARKING])
     case.tell("HandedBack", tier=here.move.to)
+    message = why("ForeignWriter", to=here.move.to)
     entry = Past(at=case.second, what="HandedBack", reason="ForeignWriter", message=message)
     status = concluding.remembering(status, entry)
     status = concluding.conditioned(status, "HandedBack", "ResumedByOthers", case.second, tier=here.move.to)
-    return concluding.in_phase(status, "HandedBack", "ForeignWriter", message)
+    return concluding.because(status, "ForeignWriter", to=here.move.to)
 
 
 ENDINGS: Final[Mapping[Ended, Callable[[Moving, TrainingRunStatus], TrainingRunStatus]]] = {

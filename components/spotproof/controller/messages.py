@@ -1,7 +1,8 @@
 """Everything the controller says as an event or a condition: word, sentence, what it means and what to do.
 
-Data, so that docs/messages.md is the whole of it. Why a job moves or waits is said by fallback/reasons.py, and what is
-wrong with a job by controller/preflight. A Warning is for what somebody should look at; the rest is Normal.
+Data, so that docs/messages.md is the whole of it. Why a job moves or waits is said by fallback/reasons.py, where else
+it is by phases.py, and what is wrong with a job by controller/preflight. A Warning is for what somebody should look at;
+the rest is Normal.
 """
 
 from collections.abc import Mapping

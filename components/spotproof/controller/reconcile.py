@@ -18,6 +18,7 @@ from spotproof.controller.kinds import POD, RUN, Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Observer, Unobserved
 from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation, resuming, suspending
+from spotproof.controller.phases import why
 from spotproof.controller.pods import is_leaving
 from spotproof.controller.policies import Policies
 from spotproof.controller.preflight import Finding
@@ -148,8 +149,8 @@ def _look(case: Case) -> float | None:
     status = case.recorded
     if case.state.over:
         return _over(case, status)
-    if why := standing.frozen(case):
-        case.written(standing.freeze(case, status, *why))
+    if held := standing.frozen(case):
+        case.written(standing.freeze(case, status, *held))
         return None
     if status.phase == "Failed":
         return _failed(case, status)
@@ -183,7 +184,7 @@ def _over(case: Case, status: TrainingRunStatus) -> None:
         case.patched([UNMARKING])
     state = case.state
     if state.over is not None and status.phase != state.over:
-        message = state.message or ("the job has done its work" if state.over == "Succeeded" else "the job has failed")
+        message = state.message or why(state.over)
         none = {"move": None, "interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
         ended = deciding.with_no_probes(status).model_copy(update=none)
         case.written(concluding.in_phase(ended, state.over, state.over, message))
@@ -197,7 +198,7 @@ def _failed(case: Case, status: TrainingRunStatus) -> float | None:
             return None
         case = case.patched([UNMARKING])
         counted = status.model_copy(update={"counted": case.kind.baseline(case.job), "since": None})
-        case.written(concluding.in_phase(counted, "Pending", "Resumed", "resumed after it had failed too often"))
+        case.written(concluding.because(counted, "Resumed"))
         return case.now + AGAIN_SECONDS
     if case.state.suspended:
         return None
@@ -290,9 +291,9 @@ def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> floa
             if found is None:
                 break
             case, live = found, True
-            if why := standing.frozen(case):
+            if held := standing.frozen(case):
                 # the label is newer than the cache: every write below holds only for the job as it was read here
-                case.written(standing.freeze(case, status, *why))
+                case.written(standing.freeze(case, status, *held))
                 return None
         here = Moving(case, policy, move)
         step = advance(here)

@@ -12,9 +12,11 @@ from spotproof.controller.gang import cut_short
 from spotproof.controller.kinds import NAMESPACE, POLICY
 from spotproof.controller.messages import FINDING
 from spotproof.controller.moving import annotation
+from spotproof.controller.phases import UNDER_WAY, why
 from spotproof.controller.pods import is_to_stay
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
+from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
 from spotproof.vocabulary import (
@@ -36,27 +38,23 @@ HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
 
-def frozen(case: Case) -> tuple[str, str, str] | None:
-    """Why nothing may be done to the job, in a word and in a sentence, and by which namespace; None where it may."""
+def frozen(case: Case) -> tuple[str, str] | None:
+    """Why nothing may be done to the job, and by which namespace; None where it may."""
     meta = case.job["metadata"]
     if meta.get("labels", {}).get(MANUAL_LABEL) == "true":
-        return "Manual", f"label {MANUAL_LABEL}=true: the job is left alone until it is removed", ""
+        return "Manual", ""
     for name in (SYSTEM_NAMESPACE, meta["namespace"]):
         namespace = case.cache.get(NAMESPACE, "", name)
         if namespace is not None and namespace["metadata"].get("labels", {}).get(PAUSED_LABEL) == "true":
-            return (
-                "Paused",
-                f"label {PAUSED_LABEL}=true on namespace {name}: nothing is moved until it is removed",
-                name,
-            )
+            return "Paused", name
     return None
 
 
-def freeze(case: Case, status: TrainingRunStatus, reason: str, message: str, namespace: str) -> TrainingRunStatus:
+def freeze(case: Case, status: TrainingRunStatus, reason: str, namespace: str) -> TrainingRunStatus:
     """The record of a job that is left alone; a move that is under way stays where it is."""
+    held = concluding.because(status, reason, namespace=namespace)
     if status.move is not None:
-        message = f"{message}; suspended in the middle of a move to {status.move.to}, which then goes on"
-    held = concluding.in_phase(status, "Manual", reason, message)
+        held = held.model_copy(update={"message": held.message + phrase(UNDER_WAY, to=status.move.to)})
     return concluding.conditioned(held, "Paused", reason, case.second, namespace=namespace)
 
 
@@ -186,7 +184,7 @@ def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
         from_=status.tier or tier,
         to=tier,
         reason="Adopted",
-        message="the job was found suspended for a move of which no record was left",
+        message=why("Adopted"),
         step="Draining",
         since=case.second,
     )
@@ -202,8 +200,7 @@ def _aimed(move: Move, policy: ResolvedPolicy) -> Move:
 def leave_suspended(status: TrainingRunStatus) -> TrainingRunStatus:
     """The record of a job that somebody else has suspended: nothing is done, and nothing counts, until they resume."""
     away = {"interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
-    message = "suspended by somebody else: taken up again when they resume it"
-    return concluding.in_phase(status.model_copy(update=away), "Suspended", "SuspendedElsewhere", message)
+    return concluding.because(status.model_copy(update=away), "SuspendedElsewhere")
 
 
 def _first(case: Case, policy: ResolvedPolicy) -> str:

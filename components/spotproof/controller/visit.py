@@ -12,6 +12,7 @@ from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, e
 from spotproof.controller.gang import Gang, is_on, owners
 from spotproof.controller.interruptions import Facts, Loss, account
 from spotproof.controller.kinds import NODE_CLAIM, Object
+from spotproof.controller.phases import HALF_PLACED, SILENT_HANG, why
 from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.controller.standing import HELD
@@ -27,10 +28,8 @@ from spotproof.vocabulary import SPOT
 
 NO_CLAIM_SECONDS: Final = 30
 """After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
-SILENT_HANG: Final = "SilentHang"
 MADE_ANEW: Final = frozenset({"Moved", "Restarted", "Parked"})
 """After which no pod is there that was there before."""
-HALF_PLACED: Final = "HalfPlaced"
 
 
 @dataclass(frozen=True)
@@ -70,17 +69,11 @@ def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
         status = concluding.arrived(status, here.second)
     limit = backoff_limit_of(here.job)
     if limit is not None and status.errors > limit and status.errors > before.errors:
-        message = f"the program failed {status.errors} times by itself, and backoffLimit is {limit}"
-        return Outcome(concluding.in_phase(status, "Failed", "TooManyErrors", message))
+        return Outcome(concluding.because(status, "TooManyErrors", errors=status.errors, limit=limit))
     if _hangs(here, status):
-        return Outcome(_begun(here, status, status.tier or "", (SILENT_HANG, _HANG)))
+        return Outcome(_begun(here, status, status.tier or "", (SILENT_HANG, why(SILENT_HANG))))
     status, withdrawn = _answered(here, status)
     return _decided(here, status, withdrawn)
-
-
-_HANG: Final = (
-    "an evicted pod ended with exit code 0, so its work counts as done and the others wait for it for ever: restarting"
-)
 
 
 def _seen_before(here: Visit, status: TrainingRunStatus) -> Observation:
@@ -286,7 +279,7 @@ def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, 
         return _moving(here, status, decision, withdrawn, ask)
     status = concluding.decided(status, decision, here.gang, _missing(here, status), here.second)
     if resume_at := parking.resume_at(here, status, decision):
-        message = f"held {status.nodes_held} nodes for {status.tier} that the rest of the gang did not get: given back"
+        message = why(HALF_PLACED, nodes=status.nodes_held, tier=status.tier)
         parked = _begun(here, status, status.tier or "", (HALF_PLACED, message), resume_at=resume_at)
         return Outcome(deciding.with_no_probes(parked), withdraw=_all_probes(parked, withdrawn, keep=""))
     status, moot = _moot(status)
@@ -338,10 +331,10 @@ def _all_probes(
 
 
 def _begun(
-    here: Visit, status: TrainingRunStatus, to: str, why: tuple[str, str], *, resume_at: Instant | None = None
+    here: Visit, status: TrainingRunStatus, to: str, said: tuple[str, str], *, resume_at: Instant | None = None
 ) -> TrainingRunStatus:
     """The record with a move that is to be carried out; nothing has been done to the job yet."""
-    source, (reason, message) = status.tier or to, why
+    source, (reason, message) = status.tier or to, said
     uid = here.job["metadata"]["uid"]
     name = hashlib.sha256(f"{uid}/{here.now}/{source}/{to}".encode()).hexdigest()[:12]
     move = Move(

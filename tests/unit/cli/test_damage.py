@@ -22,7 +22,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(damage=damaged())
 def test_each_of_500_damaged_files_ends_with_status_1_and_names_its_key(project: Path, damage: Damage) -> None:
     (project / "stacks" / "Pulumi.broken.yaml").write_text(damage.text, encoding="utf-8")

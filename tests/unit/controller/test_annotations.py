@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spotproof.controller.annotations import (
@@ -33,7 +33,6 @@ def thing(**annotations: str) -> dict[str, Any]:
 
 
 @given(at=TIMES)
-@settings(deadline=None)
 def test_a_time_with_its_zone_is_that_instant(at: datetime) -> None:
     whole = at.replace(microsecond=0)
     assert parse_deadline(whole.isoformat(), CREATED_AT) == int(whole.timestamp())
@@ -41,7 +40,6 @@ def test_a_time_with_its_zone_is_that_instant(at: datetime) -> None:
 
 
 @given(seconds=st.integers(1, 99_999 * 3600))
-@settings(deadline=None)
 def test_a_duration_counts_from_the_jobs_creation(seconds: int) -> None:
     assert parse_deadline(render_duration(timedelta(seconds=seconds)), CREATED_AT) == CREATED_AT + seconds
 
@@ -77,7 +75,6 @@ def test_work_is_hours_or_a_duration(text: str, seconds: int) -> None:
 
 
 @given(tenths=st.integers(1, 999_999))
-@settings(deadline=None)
 def test_work_in_tenths_of_an_hour_is_exact(tenths: int) -> None:
     assert parse_work(f"{tenths // 10}.{tenths % 10}") == tenths * 360
 
@@ -92,7 +89,6 @@ def test_work_that_leaves_room_for_doubt_is_none_and_says_so(text: str) -> None:
 
 
 @given(count=st.integers(0, 999_999_999))
-@settings(deadline=None)
 def test_whole_numbers_are_read_as_they_are(count: int) -> None:
     assert parse_backoff_limit(str(count)) == parse_progress(str(count)) == count
     assert backoff_limit_of(thing(**{BACKOFF_LIMIT_ANNOTATION: str(count)})) == count
@@ -120,14 +116,12 @@ def test_progress_that_is_no_number_is_ignored_with_a_reason(text: str) -> None:
 
 
 @given(text=st.text(max_size=40))
-@settings(deadline=None)
 def test_no_text_of_a_trainer_does_more_than_be_ignored(text: str) -> None:
     run = thing(**{PROGRESS_ANNOTATION: text})
     assert (progress_of(run) is None) == (unreadable_progress(run) is not None)
 
 
 @given(text=st.text(max_size=40), annotation=st.sampled_from([DEADLINE_ANNOTATION, WORK_ANNOTATION]))
-@settings(deadline=None)
 def test_no_text_of_an_author_raises(text: str, annotation: str) -> None:
     job = thing(**{annotation: text, BACKOFF_LIMIT_ANNOTATION: text})
     for value in (deadline_of(job), work_of(job), backoff_limit_of(job)):

@@ -218,7 +218,7 @@ def _same(found: list[Object], expected: list[Object]) -> bool:
     return sorted(found, key=str) == sorted(expected, key=str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(_step, max_size=40))
 def test_after_any_sequence_it_finds_and_wakes_what_a_scan_of_everything_would(steps: list[Any]) -> None:
     cache, scan = Cache(), Scan()

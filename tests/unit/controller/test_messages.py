@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from spotproof.controller.messages import CONDITIONS, EVENTS, LONGEST_MESSAGE, LONGEST_NOTE, NOTHING, condition, event
+from spotproof.controller.phases import REASONS, why
 from spotproof.controller.preflight import CHECKS
 from spotproof.fallback.reasons import FORMATS, SENTENCES, Code
 from spotproof.fallback.record import RunCondition
@@ -61,13 +62,28 @@ def test_a_state_of_a_condition_is_a_whole_sentence_and_fits_the_record(kind: st
     RunCondition(type=kind, status=status, last_transition_time=0, reason=word, message=message)
 
 
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_reason_of_the_controllers_own_is_a_whole_sentence(reason: str) -> None:
+    each = REASONS[reason]
+    said = why(reason, **values(each.sentence))
+
+    assert all(str(value) in said for value in values(each.sentence).values())
+    assert "{" not in said
+    assert not said.endswith(".")
+    assert each.remedy.endswith(".")
+
+
+def test_a_reason_is_the_rules_or_the_controllers() -> None:
+    assert not REASONS.keys() & {code.value for code in Code}
+
+
 @pytest.mark.parametrize("kind", CONDITIONS)
 def test_a_condition_can_come_and_go(kind: str) -> None:
     assert {state.status for state in CONDITIONS[kind].states.values()} == {"True", "False"}
     assert CONDITIONS[kind].meaning.endswith(".")
 
 
-@pytest.mark.parametrize("word", [*EVENTS, *CONDITIONS, *(reason for _, reason in STATES)])
+@pytest.mark.parametrize("word", [*EVENTS, *CONDITIONS, *REASONS, *(reason for _, reason in STATES)])
 def test_a_word_is_one_word_as_kubernetes_has_it(word: str) -> None:
     assert word.isalpha()
     assert word[0].isupper()

@@ -1,14 +1,11 @@
 """Jobs for the tests of the cost model, and hypothesis' range of them."""
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from spotproof.economics.checkpoints import Cycle
 from spotproof.economics.model import Conditions
 
 HOUR = 3600
-UNHURRIED = settings(deadline=None)
-"""On a busy machine a sum over many evictions may take longer than hypothesis' 200 ms."""
 
 
 def conditions(**changed: float) -> Conditions:

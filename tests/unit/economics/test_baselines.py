@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import reference
@@ -84,7 +84,6 @@ def test_published_savings_of_a_cell_are_reproduced(policy: str, shared: Path) -
     assert reference.savings(shared / "traces", cell, asked) == pytest.approx(cell.savings[policy], abs=0.05)
 
 
-@settings(deadline=None)
 @given(case=cases(most_tiers=3), name=st.sampled_from(sorted(GUARDED)), order=st.sampled_from(("list", "longest-up")))
 def test_no_policy_under_a_guard_is_late_where_on_demand_would_not_be(
     case: tuple[Job, int, tuple[str, ...]], name: str, order: Order
@@ -96,7 +95,6 @@ def test_no_policy_under_a_guard_is_late_where_on_demand_would_not_be(
     assert not outcome.late(job.deadline)
 
 
-@settings(deadline=None)
 @given(case=cases(most_tiers=3), name=st.sampled_from(sorted(BASELINES)), order=st.sampled_from(("list", "longest-up")))
 def test_a_bill_is_the_time_on_each_kind_at_its_price(
     case: tuple[Job, int, tuple[str, ...]], name: str, order: Order
@@ -111,7 +109,6 @@ def test_a_bill_is_the_time_on_each_kind_at_its_price(
     assert outcome.starts >= outcome.evictions
 
 
-@settings(deadline=None)
 @given(case=cases(), every=st.sampled_from((600, 1800, 3600)))
 def test_sight_by_probes_never_makes_uniform_progress_late(case: tuple[Job, int, tuple[str, ...]], every: int) -> None:
     job, gap, (market,) = case

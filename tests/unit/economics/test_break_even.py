@@ -15,7 +15,7 @@ from spotproof.economics.break_even import (
     pays,
 )
 from spotproof.economics.checkpoints import Cycle
-from tests.unit.economics.conditions import CYCLES, HOUR, UNHURRIED
+from tests.unit.economics.conditions import CYCLES, HOUR
 
 # The table does not say its write time. With 73 s every cell comes out; with a minute six of them differ in a digit.
 WRITE = 73
@@ -36,7 +36,6 @@ def test_the_time_between_evictions_below_which_spot_loses_money_is_the_known_on
     assert tuple(round(break_even_mtbf_seconds(share, cycle) / HOUR, 2) for cycle in cycles) == MTBF_HOURS[share]
 
 
-@UNHURRIED
 @given(share=st.floats(0.01, 0.999), cycle=CYCLES)
 def test_spot_pays_just_above_the_break_even_and_not_just_below(share: float, cycle: Cycle) -> None:
     rate = break_even_rate(share, cycle)
@@ -45,7 +44,6 @@ def test_spot_pays_just_above_the_break_even_and_not_just_below(share: float, cy
     assert not pays(share, rate * 1.0001, cycle)
 
 
-@UNHURRIED
 @given(cycle=CYCLES)
 def test_the_dearer_spot_is_the_rarer_evictions_have_to_be(cycle: Cycle) -> None:
     needed = [break_even_mtbf_seconds(share, cycle) for share in (0, 0.1, 0.5, 0.9, 1, 1.2)]

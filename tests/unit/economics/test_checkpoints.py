@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotproof.economics.checkpoints import Cycle, daly, recommended_interval, young
-from tests.unit.economics.conditions import CYCLES, HOUR, UNHURRIED
+from tests.unit.economics.conditions import CYCLES, HOUR
 
 KNOWN = ((0.5, 0.12, 1.95), (1, 0.17, 1.47), (2, 0.25, 1.26), (4, 0.35, 1.15), (8, 0.51, 1.09), (24, 0.88, 1.05))
 """Hours between evictions, best interval in hours for a write of a minute, slowdown with a restart of 12 min."""
@@ -24,7 +24,6 @@ def test_dalys_interval_and_the_slowdown_there_are_the_known_ones(
     assert round(Cycle(best, 60, 720).slowdown(1 / mtbf), 2) == slowdown
 
 
-@UNHURRIED
 @given(write=st.floats(1, 600), mtbf_hours=st.floats(0.5, 100))
 def test_no_other_interval_is_much_better_than_dalys(write: float, mtbf_hours: float) -> None:
     best = daly(write, mtbf_hours * HOUR)
@@ -57,7 +56,6 @@ def test_the_recommended_interval_is_dalys_within_5_and_60_minutes(write: float,
     assert recommended_interval(write, rate) == expected
 
 
-@UNHURRIED
 @given(cycle=CYCLES, rates=st.tuples(st.floats(0, 50), st.floats(0, 50)))
 def test_a_job_gets_slower_the_more_it_is_evicted_and_never_faster_than_without(
     cycle: Cycle, rates: tuple[float, float]

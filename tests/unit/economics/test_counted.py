@@ -15,7 +15,7 @@ from spotproof.economics.counted import (
     worst_seconds,
 )
 from spotproof.economics.model import Conditions
-from tests.unit.economics.conditions import ANY, HOUR, UNHURRIED, conditions
+from tests.unit.economics.conditions import ANY, HOUR, conditions
 
 
 def test_overhead_is_charged_where_it_falls() -> None:
@@ -42,7 +42,6 @@ def test_a_course_that_the_policy_does_not_allow_is_refused(evictions: int, shar
         usd_with_evictions(conditions(max_failures=2), evictions, share)
 
 
-@UNHURRIED
 @given(job=ANY, evictions=st.integers(1, 20), shares=st.tuples(st.floats(0, 1), st.floats(0, 1)))
 def test_more_of_the_same_course_on_spot_saves_more(
     job: Conditions, evictions: int, shares: tuple[float, float]
@@ -80,7 +79,6 @@ def test_without_a_deadline_there_is_no_count_to_find() -> None:
         max_failures_within(conditions())
 
 
-@UNHURRIED
 @given(job=ANY, timeout=st.floats(0, 7200))
 def test_the_worst_case_is_longer_than_any_average_one(job: Conditions, timeout: float) -> None:
     assume(job.max_failures >= 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spotproof.economics.checkpoints import Cycle
 from spotproof.economics.evictions import MEASURED_PER_HOUR, Prior, Spread, gang_rate, learned_rate, stay
-from tests.unit.economics.conditions import CYCLES, HOUR, UNHURRIED
+from tests.unit.economics.conditions import CYCLES, HOUR
 
 
 def convolved(rate: float, cycles: int, cycle: Cycle, length: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -26,7 +26,6 @@ def convolved(rate: float, cycles: int, cycle: Cycle, length: int) -> np.ndarray
     return folded
 
 
-@UNHURRIED
 @given(rate=st.floats(0.01, 4), cycles=st.integers(1, 40), cycle=CYCLES)
 def test_the_chances_are_those_of_one_cycle_folded_with_themselves(rate: float, cycles: int, cycle: Cycle) -> None:
     found = [each.exactly for each in islice(Spread(rate, cycles * cycle.every, cycle), 60)]
@@ -34,7 +33,6 @@ def test_the_chances_are_those_of_one_cycle_folded_with_themselves(rate: float, 
     assert found == pytest.approx(convolved(rate, cycles, cycle, 60)[: len(found)], rel=1e-6, abs=1e-12)
 
 
-@UNHURRIED
 @given(rate=st.floats(0, 1), hours=st.floats(0.1, 200), cycle=CYCLES)
 def test_the_chances_add_up_and_their_mean_is_the_rate_times_the_running_time(
     rate: float, hours: float, cycle: Cycle

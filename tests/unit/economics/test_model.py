@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spotproof.economics.break_even import pays
 from spotproof.economics.checkpoints import Cycle
 from spotproof.economics.model import FOR_EVER, Conditions, expect
-from tests.unit.economics.conditions import ANY, HOUR, UNHURRIED, conditions
+from tests.unit.economics.conditions import ANY, HOUR, conditions
 
 COUNTS = (0, 1, 2, 3, 4, 5, 7, 10, 20, 50)
 A_LITTLE = 1e-9
@@ -106,7 +106,6 @@ def test_eight_nodes_cost_eight_times_as_much() -> None:
     assert expect(conditions(nodes=8)).usd == pytest.approx(8 * expect(conditions()).usd)
 
 
-@UNHURRIED
 @given(job=ANY, waits=st.booleans())
 def test_shares_are_shares_and_times_add_up(job: Conditions, waits: bool) -> None:  # noqa: FBT001
     if waits:
@@ -121,7 +120,6 @@ def test_shares_are_shares_and_times_add_up(job: Conditions, waits: bool) -> Non
     assert found.on_demand_seconds >= (1 - found.useful_share) * job.on_demand_seconds * (1 - A_LITTLE)
 
 
-@UNHURRIED
 @given(job=ANY)
 def test_without_deadline_and_waiting_the_cheapest_max_failures_is_for_ever_or_none(job: Conditions) -> None:
     # A job that is over before its first checkpoint loses all of it each time: a count between is up to 4 % cheaper.
@@ -131,7 +129,6 @@ def test_without_deadline_and_waiting_the_cheapest_max_failures_is_for_ever_or_n
     assert min(usd(job, FOR_EVER), costs[0]) <= min(costs) * (1 + A_LITTLE)
 
 
-@UNHURRIED
 @given(job=ANY)
 def test_where_spot_pays_every_eviction_more_that_is_tolerated_saves(job: Conditions) -> None:
     assume(pays(job.spot_share, job.evictions_per_hour, job.cycle))
@@ -148,7 +145,6 @@ def test_where_spot_does_not_pay_every_eviction_more_that_is_tolerated_costs() -
     assert usd(bad, FOR_EVER) > costs[-1] > expect(bad).on_demand_usd
 
 
-@UNHURRIED
 @given(job=ANY)
 def test_more_tolerated_evictions_never_make_a_job_shorter(job: Conditions) -> None:
     waiting = replace(job, outage_seconds=1800.0)
@@ -157,7 +153,6 @@ def test_more_tolerated_evictions_never_make_a_job_shorter(job: Conditions) -> N
     assert all(one <= other * (1 + A_LITTLE) for one, other in pairwise(walls))
 
 
-@UNHURRIED
 @given(job=ANY, longer=st.floats(1, 3600))
 def test_a_longer_restart_never_saves(job: Conditions, longer: float) -> None:
     slower = replace(job, cycle=job.cycle._replace(restart=job.cycle.restart + longer))
@@ -165,7 +160,6 @@ def test_a_longer_restart_never_saves(job: Conditions, longer: float) -> None:
     assert expect(slower).usd >= expect(job).usd * (1 - A_LITTLE)
 
 
-@UNHURRIED
 @given(job=ANY, longer=st.floats(1.01, 5))
 def test_a_longer_job_saves_the_same_share_on_spot_for_ever(job: Conditions, longer: float) -> None:
     for_ever = replace(job, max_failures=FOR_EVER)
@@ -174,7 +168,6 @@ def test_a_longer_job_saves_the_same_share_on_spot_for_ever(job: Conditions, lon
     assert expect(long).cost_share == pytest.approx(expect(for_ever).cost_share)
 
 
-@UNHURRIED
 @given(job=ANY, longer=st.floats(1.01, 5))
 def test_a_longer_job_does_less_of_its_work_on_spot_with_the_same_count(job: Conditions, longer: float) -> None:
     assume(job.max_failures >= 0)
@@ -183,7 +176,6 @@ def test_a_longer_job_does_less_of_its_work_on_spot_with_the_same_count(job: Con
     assert expect(long).useful_share <= expect(job).useful_share + A_LITTLE
 
 
-@UNHURRIED
 @given(job=ANY, evictions=st.integers(0, 20), longer=st.floats(1.01, 5))
 def test_a_longer_job_tolerates_a_given_number_of_evictions_better(
     job: Conditions, evictions: int, longer: float
@@ -195,7 +187,6 @@ def test_a_longer_job_tolerates_a_given_number_of_evictions_better(
     assert (long + lost) / long <= (short + lost) / short
 
 
-@UNHURRIED
 @given(max_failures=st.integers(0, 8))
 def test_with_a_constant_rate_a_longer_job_saves_less_with_the_same_count(max_failures: int) -> None:
     savings = [expect(conditions(hours=hours, max_failures=max_failures)).saving for hours in (12, 24, 48, 96, 192)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import lil_array
@@ -76,7 +76,6 @@ def test_an_integer_program_finds_the_same_cost_in_five_zones(prices: tuple[floa
     assert least_costs(job, 195, [market])[0] == pytest.approx(by_integer_program(job, 195, market), abs=1e-6)
 
 
-@settings(deadline=None)
 @given(case=cases(most_tiers=3), name=st.sampled_from(sorted(BASELINES)))
 def test_no_policy_that_is_in_time_costs_less(case: Case, name: str) -> None:
     job, gap, market = case
@@ -88,7 +87,6 @@ def test_no_policy_that_is_in_time_costs_less(case: Case, name: str) -> None:
         assert least <= outcome.usd + 1e-9
 
 
-@settings(deadline=None)
 @given(case=cases(most_tiers=3), data=st.data())
 def test_one_tier_more_never_makes_it_dearer(case: Case, data: st.DataObject) -> None:
     job, gap, market = case
@@ -100,7 +98,6 @@ def test_one_tier_more_never_makes_it_dearer(case: Case, data: st.DataObject) ->
         assert all_tiers <= least_costs(fewer, gap, [(*market[:keep], *market[keep + 1 :])])[0] + 1e-9
 
 
-@settings(deadline=None)
 @given(case=cases(most_tiers=3))
 def test_the_plan_costs_what_the_optimum_costs_and_is_in_time(case: Case) -> None:
     job, gap, market = case

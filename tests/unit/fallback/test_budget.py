@@ -112,7 +112,7 @@ def runs(draw: st.DrawFn) -> Run:
     return Run(policy(SPOT, restart=restart, checkpoint_every=every), state, seen, now)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(run=runs())
 def test_no_yes_turns_to_no_before_until_short_and_no_no_to_yes_before_until_done(run: Run) -> None:
     """Second by second in continuous time, tick by tick where an answer binds for longer."""

@@ -29,8 +29,8 @@ from tests.unit.fallback.worlds import Step, World, policies, run, worlds
 
 DEADLINES: Final = ("guard", "pace")
 SLOW: Final = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-few = settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
-more = settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+few = settings(max_examples=60, suppress_health_check=SLOW)
+more = settings(max_examples=150, suppress_health_check=SLOW)
 
 
 def feasible(world: World, late: int = 0) -> bool:
@@ -250,7 +250,7 @@ def moments(draw: st.DrawFn) -> tuple[Policy, RunState, Observation, int]:
     return rule, state, seen, now
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=300, suppress_health_check=SLOW)
 @given(moment=moments())
 def test_whatever_is_asked_has_an_answer_that_can_be_carried_out_and_said(
     moment: tuple[Policy, RunState, Observation, int],
@@ -273,7 +273,7 @@ def test_whatever_is_asked_has_an_answer_that_can_be_carried_out_and_said(
     assert decide(*moment) == decision
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=100, suppress_health_check=SLOW)
 @given(moment=moments())
 def test_nothing_changes_before_the_next_instant_unless_something_is_seen(
     moment: tuple[Policy, RunState, Observation, int],

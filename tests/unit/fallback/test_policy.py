@@ -113,7 +113,7 @@ USD = st.none() | st.floats(0, 100, allow_nan=False)
 TIER = st.builds(Tier, st.sampled_from("abc"), st.booleans(), USD, rank=st.integers(0, 3))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(one=TIER, other=TIER)
 def test_two_tiers_are_equal_or_at_most_one_is_cheaper(one: Tier, other: Tier) -> None:
     assert are_equal(one, other) == are_equal(other, one)

@@ -71,7 +71,7 @@ def seconds_before(until: int, left: int) -> list[int]:
     return sorted({*range(1, min(end, 300)), *range(max(end - 300, 1), end), *range(1, end, 900)})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(now=budgets(st.just(NEVER)), outage=AGES, weight=WEIGHT)
 def test_waiting_ends_no_earlier_than_it_is_said_to(now: Budget, outage: int, weight: float) -> None:
     def may(after: int) -> bool:
@@ -86,7 +86,7 @@ def test_waiting_ends_no_earlier_than_it_is_said_to(now: Budget, outage: int, we
     assert not may(until + 3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(now=budgets(st.sampled_from((0, 720, 9_000, NEVER))), age=AGES, weight=WEIGHT)
 def test_leaving_begins_no_earlier_than_it_is_said_to(now: Budget, age: int, weight: float) -> None:
     def may(after: int) -> bool:

@@ -72,7 +72,7 @@ def pool_of(pool: Pool, zones: tuple[str, ...] = ("eastus-1", "eastus-2")) -> Js
 
 
 @given(pools(), st.sampled_from([("eastus-1", "eastus-2"), ()]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_pool_fits_the_crds(schemas: dict[str, Json], pool: Pool, zones: tuple[str, ...]) -> None:
     assert errors(schemas["NodePool"], pool_of(pool, zones)) == []
     assert errors(schemas["AKSNodeClass"], class_of(pool, team="research")) == []

@@ -221,7 +221,7 @@ ECHO: Final = [sys.executable, "-c", "import json, sys; print(json.dumps(sys.arg
 
 @given(given_words=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8), max_size=4))
 @example(given_words=["", "a b", "$HOME", "$(id)", "$$", "'", '"', "\\", "\n", "-x", "*", "~", "!", "a=b"])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_words_arrive_as_they_were_written(shell: list[str], given_words: list[str]) -> None:
     done = ended(shell, [*ECHO, *given_words])
     assert json.loads(done.stdout) == given_words
@@ -358,7 +358,6 @@ def test_a_command_gets_the_signals_where_it_is_one_program(written: str | list[
 
 @given(line=st.text("$()a{ ", min_size=1, max_size=12).filter(str.strip))
 @example(line="echo $$ > $(hostname)")
-@settings(deadline=None)
 def test_a_line_reaches_the_shell_as_it_is_written(line: str) -> None:
     assert kubelet(command_line(f"cd; {line}")[-1]) == f"cd; {line}".strip()
 

@@ -181,7 +181,7 @@ def test_a_duration_that_is_nothing_is_refused_by_a_reader() -> None:
     st.integers(900, 10**6),
     st.floats(0, 1000) | st.none(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_policy_fits_the_crd_and_comes_back(
     names: list[str], counts: list[int], seconds: int, usd: float | None
 ) -> None:

@@ -47,7 +47,7 @@ def test_the_policies_are_as_reviewed(golden: Callable[[str, object], None]) -> 
 
 @pytest.mark.parametrize("name", STACKS)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_is_rendered_is_accepted(name: str, data: st.DataObject) -> None:
     raw = data.draw(experiments(stack(name)))
     manifest = rendered(raw, stack_name=name)

@@ -101,7 +101,7 @@ def test_a_field_the_crd_does_not_know_would_be_found(misfits: Callable[[Json], 
 
 @pytest.mark.parametrize("name", STACKS)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_what_holds_for_every_job(name: str, data: st.DataObject, misfits: Callable[[Json], list[str]]) -> None:
     env = stack(name)
     raw = data.draw(experiments(env))

@@ -67,14 +67,14 @@ def test_a_field_karpenter_does_not_know_would_be_found(schemas: dict[str, Json]
 
 
 @given(pools())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_pool_fits_the_crds(schemas: dict[str, Json], pool: Pool) -> None:
     assert errors(schemas["NodePool"], node_pool_of(pool)) == []
     assert errors(schemas["EC2NodeClass"], node_class_of(pool)) == []
 
 
 @given(pools())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_holds_for_every_pool(pool: Pool) -> None:
     spec = node_pool_of(pool)["spec"]
     template = spec["template"]

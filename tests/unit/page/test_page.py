@@ -67,7 +67,7 @@ def test_no_text_makes_or_ends_an_element(text: str) -> None:
     assert shape(read(everything(text))) == shape(read(PLAIN))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text(alphabet=st.sampled_from("<>&'\"/=`{}%!-[]\\ as\u202e\x00\ud800"), min_size=1, max_size=30))
 def test_a_text_is_shown_as_it_is_or_marked_as_unseen(text: str) -> None:
     tree = read(everything(text))

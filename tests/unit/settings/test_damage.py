@@ -35,7 +35,7 @@ def test_what_is_damaged_was_whole_before(document: dict[str, object]) -> None:
     assert problems_of(json.dumps({"config": {ENVIRONMENT_KEY: document}})) is None
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())
 def test_each_of_500_damaged_files_is_refused_with_the_key_that_is_broken(damage: Damage) -> None:
     error = problems_of(damage.text)
@@ -46,7 +46,7 @@ def test_each_of_500_damaged_files_is_refused_with_the_key_that_is_broken(damage
     assert str(error).replace("\n", "").isprintable()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=200))
 def test_any_text_at_all_gives_settings_or_problems(text: str) -> None:
     problems_of(text)

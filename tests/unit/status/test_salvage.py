@@ -125,7 +125,7 @@ def mutilated(draw: st.DrawFn) -> Object:
     return thing
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(mutilated())
 def test_a_mutilated_object_is_shown_in_every_form(thing: Object) -> None:
     found = report(world(thing), NOW, "namespace research")
@@ -142,7 +142,6 @@ def test_a_mutilated_object_is_shown_in_every_form(thing: Object) -> None:
             assert not CONTROL.search(text.replace("\n", ""))
 
 
-@settings(deadline=None)
 @given(JUNK)
 def test_whatever_stands_in_place_of_a_status_is_read(written: object) -> None:
     found, _ = salvage(written)

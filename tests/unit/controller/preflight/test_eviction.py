@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spotproof.controller.preflight import Finding, preflight
@@ -152,7 +152,6 @@ def without_collections() -> Iterator[None]:
 
 @pytest.mark.usefixtures("without_collections")
 @given(pattern=st.text("ab.*+?|()[]{}^$\\", max_size=30))
-@settings(deadline=None)
 def test_whatever_is_tried_ends_at_once(pattern: str) -> None:
     rules = [{"action": "FailJobSet", "onJobFailureMessagePatterns": [pattern]}, NOT_COUNTED]
     before = time.thread_time()

@@ -49,7 +49,7 @@ pods = st.fixed_dictionaries(
     capacity=st.sampled_from([SPOT, ON_DEMAND]),
     foreign=st.dictionaries(st.sampled_from(FOREIGN), st.just("a")),
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_an_answer_is_what_the_scheduler_does_with_such_a_node(
     pod: Any, capacity: Any, foreign: dict[str, str]
 ) -> None:
@@ -63,7 +63,6 @@ def test_an_answer_is_what_the_scheduler_does_with_such_a_node(
 
 
 @given(pod=pods, capacity=st.sampled_from([SPOT, ON_DEMAND]))
-@settings(deadline=None)
 def test_only_what_asks_for_unknown_labels_has_no_answer(pod: Any, capacity: Any) -> None:
     if not any(key in str(pod) for key in FOREIGN):
         assert Labels(capacity, POOL).land(pod) is not None

@@ -30,7 +30,7 @@ wanted = st.builds(
 
 
 @given(carried=carried, wanted=wanted)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_a_toleration_tolerates_what_the_scheduler_lets_through(
     carried: dict[str, Any], wanted: TierToleration
 ) -> None:
@@ -42,7 +42,6 @@ def test_a_toleration_tolerates_what_the_scheduler_lets_through(
 
 
 @given(carried=carried)
-@settings(deadline=None)
 def test_a_taint_of_unknown_value_takes_exists(carried: dict[str, Any]) -> None:
     unknown = TierToleration(key="nvidia.com/gpu", operator="Exists", value=None, effect="NoSchedule")
     if tolerates(carried, unknown):

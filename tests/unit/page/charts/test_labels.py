@@ -11,7 +11,7 @@ FRAME = Box(40, 30, 900, 400)
 points = st.tuples(st.floats(min_value=40, max_value=900), st.floats(min_value=30, max_value=400))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(points, min_size=1, max_size=12))
 def test_labels_stay_in_the_frame_and_off_each_other_and_off_the_marks(at: list[tuple[float, float]]) -> None:
     labels = Labels(FRAME)

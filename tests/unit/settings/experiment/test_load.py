@@ -233,7 +233,7 @@ PATHS = [
 
 
 @given(path=st.sampled_from(PATHS), junk=JUNK, base=st.sampled_from([experiment(), ray()]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_stands_in_a_file_is_a_job_or_a_list_of_problems(path: tuple[str, ...], junk: Any, base: Any) -> None:
     raw = copy.deepcopy(base)
     here = raw
