@@ -11,7 +11,7 @@ from spotproof.vocabulary import MANUAL_LABEL
 from tests.world.jobs import Tier, jobset
 from tests.world.kubelet import ON_TERM
 from tests.world.managed import Managed
-from tests.world.things import node_of
+from tests.world.things import node_of, ready
 
 TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 
@@ -135,6 +135,27 @@ def test_an_eviction_that_ends_with_zero_counts_once_though_somebody_suspends_th
 
     assert world.is_over("train") or world.is_whole("train", "spot-a")
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
+
+
+@pytest.mark.parametrize(("back", "evictions"), [(1, 1), (30, 0)], ids=["it still ends", "it is gone"])
+def test_a_role_that_is_evicted_while_the_other_is_being_placed_and_nobody_looks_is_not_done(
+    back: float, evictions: int
+) -> None:
+    world = Managed(TIERS)
+    world.submit(jobset("train", "standard", "spot-a", pods=1, roles=2, knobs={ON_TERM: "0"}))
+    world.run_until(lambda: any(map(ready, world.gang("train"))))
+    assert not world.is_whole("train")
+    first = next(pod for pod in world.gang("train") if ready(pod))
+
+    world.process.kill()
+    world.reclaim(node_of(first))
+    world.run(back)
+    world.process.start()
+    world.run(60)
+
+    assert world.is_whole("train", "spot-a")
+    assert "SilentHang" in {each.reason for each in world.status("train").history}
+    assert world.status("train").evictions == evictions
 
 
 @pytest.mark.parametrize("how", ["manual", "dead"])
