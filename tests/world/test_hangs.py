@@ -137,7 +137,7 @@ def test_an_eviction_that_ends_with_zero_counts_once_though_somebody_suspends_th
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
 
 
-@pytest.mark.parametrize(("back", "evictions"), [(1, 1), (30, 0)], ids=["it still ends", "it is gone"])
+@pytest.mark.parametrize(("back", "evictions"), [(1, 1), (30, 0), (600, 0)], ids=["it still ends", "gone", "long gone"])
 def test_a_role_that_is_evicted_while_the_other_is_being_placed_and_nobody_looks_is_not_done(
     back: float, evictions: int
 ) -> None:

@@ -25,7 +25,7 @@ from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
-from spotproof.controller.visit import Outcome, Visit, stored, visit
+from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, stored, visit
 from spotproof.controller.watched import project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
@@ -43,8 +43,6 @@ LIVE_STEPS: Final = frozenset({"Suspending", "Resuming"})
 """Those that write to the job."""
 CLOCKS_APART_SECONDS: Final = 60
 """An interruption begins by our clock, a Job is complete by that of kube-controller-manager."""
-POD_GC_SECONDS: Final = 40
-"""For which pods are left alone whose node is gone (podgc's quarantineTime)."""
 FAILED_MARK: Final = "failed"
 """In place of a move's id on a job that the controller has ended."""
 
@@ -236,21 +234,20 @@ def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> 
     pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
     children, memory = case.cache.children(case.key), case.memory
-    if memory.is_new and (after := _unwatched_after(case.recorded, case.second)) is not None:
-        memory.left_early |= complete_without_pods(children, pods, after)
+    if memory.is_new and (after := _unwatched_after(case.recorded)) is not None:
+        ours = [each for each in children if not case.kind.is_awaited(case.job, each)]
+        memory.left_early |= complete_without_pods(ours, pods, after)
     tier = tiers.get(status.tier or "")
     found = gang(case.kind, case.job, pods, gone, tier, children=children, left_early=memory.left_early)
     return Visit(**fields, gang=found, policy=policy, rule=case.memory.policies.rule(policy), tiers=tiers)
 
 
-def _unwatched_after(status: TrainingRunStatus, now: Instant) -> Instant | None:
-    """After when a role may be complete by an eviction that no process has written down; None: at no time.
-
-    Of a gang that was never whole a role that others depend on may be done for long, and its node gone.
-    """
+def _unwatched_after(status: TrainingRunStatus) -> Instant | None:
+    """After when a role may be complete by an eviction that no process has written down; None: at no time."""
     open_, whole = status.interruption, status.counted.whole_since
     if open_ is None or open_.over is not None:
-        return now - POD_GC_SECONDS if whole is None else whole
+        begun = max((each.at for each in status.history if each.what in MADE_ANEW), default=0)
+        return begun if whole is None else whole
     return None if open_.finding == "error" else open_.since - CLOCKS_APART_SECONDS
 
 

@@ -75,6 +75,10 @@ class FlockKind:
         """It has none."""
         return []
 
+    def is_awaited(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
+        """No child, nothing to wait for."""
+        return False
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's
         """Nothing has to be."""
         return True

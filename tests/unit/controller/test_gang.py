@@ -137,3 +137,12 @@ def test_pods_of_a_namesake_that_was_deleted_are_not_the_jobs() -> None:
 
     assert seen(old, *WORKERS).is_missing_pods
     assert seen(*WORKERS, gone=(old,)).lost == ()
+
+
+def test_a_role_that_others_depend_on_is_known_by_the_name_of_its_job() -> None:
+    job = jobset()
+    first, second = job["spec"]["replicatedJobs"]
+    second["dependsOn"] = [{"name": first["name"], "status": "Complete"}]
+    named = [{"metadata": {"name": f"train-{role}-0"}} for role in ROLES]
+
+    assert [JobSetKind().is_awaited(job, each) for each in named] == [True, False]

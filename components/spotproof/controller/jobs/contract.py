@@ -120,6 +120,10 @@ class JobKind(Protocol):
         """What is made anew from the changed templates, and must go before the job is resumed."""
         ...
 
+    def is_awaited(self, job: Object, child: Object) -> bool:
+        """Whether another part of the job begins only once this child is complete."""
+        ...
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:
         """Whether all of that has been made anew."""
         ...

@@ -111,6 +111,12 @@ class JobSetKind:
         """All child Jobs but complete ones: a merge into existing ones keeps keys that are gone (jobset PR 1294)."""
         return [each for each in children if not _is_complete(each)]
 
+    def is_awaited(self, job: Object, child: Object) -> bool:
+        """A child Job is named `<JobSet>-<replicated job>-<index>`, and `dependsOn` names replicated jobs."""
+        role, _, _ = child["metadata"]["name"].removeprefix(f"{job['metadata']['name']}-").rpartition("-")
+        awaited = (on["name"] for each in job["spec"].get("replicatedJobs", []) for on in each.get("dependsOn") or ())
+        return role in awaited
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:
         """JobSet makes missing child Jobs again while suspended; one that is being deleted is still in its way."""
         wanted = sum(int(each.get("replicas", 1)) for each in job["spec"].get("replicatedJobs", []))

@@ -128,6 +128,10 @@ class RayJobKind:
         """None: the next cluster is made from the spec."""
         return []
 
+    def is_awaited(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
+        """No child, nothing to wait for."""
+        return False
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's
         """Nothing has to be."""
         return True
