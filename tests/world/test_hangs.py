@@ -5,13 +5,13 @@ Without the controller for ever: Kubernetes sets no condition, and restarts noth
 
 import pytest
 
-from spotproof.controller.kinds import POD
+from spotproof.controller.kinds import JOB, POD
 from spotproof.controller.watched import WATCHED
 from spotproof.vocabulary import MANUAL_LABEL
 from tests.world.jobs import Tier, jobset
 from tests.world.kubelet import ON_TERM
 from tests.world.managed import Managed
-from tests.world.things import node_of, ready
+from tests.world.things import is_true, node_of, ready
 
 TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 
@@ -59,6 +59,25 @@ def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_whene
     if not world.process.up:
         world.process.start()
     world.run(100)
+
+    assert restarted_for_a_silent_hang(world, before)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_role_whose_only_pod_is_evicted_and_leaves_with_zero_is_not_done_and_the_job_is_restarted(
+    dies: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    world = two_roles()
+    before = {pod["metadata"]["uid"] for pod in world.gang("train")}
+
+    world.lose("train", "reclaim")
+    if dies:
+        world.run_until(lambda: any(is_true(each, "Complete") for each in world.store.all(JOB)))
+        assert world.status("train").interruption is not None
+        world.process.kill()
+        world.run(10)
+        world.process.start()
+    world.run(60)
 
     assert restarted_for_a_silent_hang(world, before)
 

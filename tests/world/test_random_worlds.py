@@ -1,8 +1,8 @@
 """Random worlds: whatever happens to jobs, cluster, controller and clock, in any order, the same things must hold.
 
-`SPOTPROOF_WORLDS` is how many are tried, 2,000 where it is not set; each test takes its share. They are the same ones
-in every run, so that a failure is of the change at hand; `SPOTPROOF_WORLDS_SEED=2` tries others. A failure prints the
-steps that lead to it, the fewest that were found.
+`SPOTPROOF_WORLDS` is how many are tried, 2,000 where it is not set; each test takes its share, from a seed of its own.
+Hypothesis draws from the constants of what is imported too, so that the whole suite and this file alone play different
+worlds; `SPOTPROOF_WORLDS_SEED=2` tries others. A failure prints the steps that lead to it, the fewest that were found.
 """
 
 import os

@@ -5,7 +5,6 @@ from typing import Final
 
 from spotproof.controller import concluding, deciding
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
-from spotproof.controller.phases import why
 from spotproof.controller.visit import past
 from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Past, TrainingRunStatus
@@ -48,11 +47,10 @@ def _foreign_resume(here: Moving, status: TrainingRunStatus) -> TrainingRunStatu
     if annotation(case.job) is not None:
         case.patched([UNMARKING])
     case.tell("HandedBack", tier=here.move.to)
-    message = why("ForeignWriter", to=here.move.to)
-    entry = Past(at=case.second, what="HandedBack", reason="ForeignWriter", message=message)
+    status = concluding.because(status, "ForeignWriter", to=here.move.to)
+    entry = Past(at=case.second, what="HandedBack", reason="ForeignWriter", message=status.message)
     status = concluding.remembering(status, entry)
-    status = concluding.conditioned(status, "HandedBack", "ResumedByOthers", case.second, tier=here.move.to)
-    return concluding.because(status, "ForeignWriter", to=here.move.to)
+    return concluding.conditioned(status, "HandedBack", "ResumedByOthers", case.second, tier=here.move.to)
 
 
 ENDINGS: Final[Mapping[Ended, Callable[[Moving, TrainingRunStatus], TrainingRunStatus]]] = {

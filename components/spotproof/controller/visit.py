@@ -20,7 +20,7 @@ from spotproof.fallback import history
 from spotproof.fallback.decide import decide
 from spotproof.fallback.policy import Policy
 from spotproof.fallback.reasons import sentence
-from spotproof.fallback.record import Move, Past, TrainingRunStatus, parse_instant
+from spotproof.fallback.record import Interruption, Move, Past, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 from spotproof.fallback.rules.dry import LAUNCH
 from spotproof.fallback.run import NEVER, Action, Decision, Instant, Observation, Phase, Sight
@@ -93,16 +93,22 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
         Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), evidence(here.cache, pod, on_spot=spot)) for pod in lost
     ] + unseen
     open_ = status.interruption
-    # whole again on a node that goes now: that is the next interruption's, and counts once
-    again = {node_of(pod) for pod in (*here.gang.pods, *lost)} if open_ is not None and open_.over is not None else ()
-    nodes = [] if open_ is None else [node for node in open_.nodes if node not in again]
-    fates = [said for node in nodes if (said := fate(here.cache, node))]
+    fates = [] if open_ is None else _fates(here, open_, lost)
     short, missed = _is_short_of_done_pods(here), _has_missed_a_loss(here, status)
     facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates, short, missed)
     status = account(status, facts)
     is_over = status.interruption is None or status.interruption.over is not None
     here.memory.in_doubt = {loss.uid for loss in losses} if is_over else set()
     return status
+
+
+def _fates(here: Visit, open_: Interruption, lost: Sequence[Object]) -> list[str]:
+    """What becomes of the nodes that an interruption names.
+
+    Not of those that the gang was whole on again: where one goes now, that is the next interruption's, and counts once.
+    """
+    again = set[str]() if open_.over is None else {node_of(pod) for pod in (*here.gang.pods, *lost)}
+    return [said for node in open_.nodes if node not in again and (said := fate(here.cache, node))]
 
 
 def stored(case: Case) -> None:

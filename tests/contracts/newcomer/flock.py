@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from spotproof.controller.api import Api
-from spotproof.controller.jobs.contract import Find, JobState, Members
+from spotproof.controller.jobs.contract import Childless, Find, JobState, Members
 from spotproof.controller.jobs.template import Template
 from spotproof.controller.kinds import POD, Kind, Object
 from spotproof.controller.pods import has_ended
@@ -23,7 +23,7 @@ def project_flock(flock: Mapping[str, Any]) -> Object:
     return of_status(flock, "attempt", "quiet", "outcome")
 
 
-class FlockKind:
+class FlockKind(Childless):
     """Its pods name it themselves, nothing stands between, and it is suspended by a field of its own."""
 
     kind = FLOCK
@@ -70,18 +70,6 @@ class FlockKind:
     def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
         """As the shepherd says."""
         return bool(job.get("status", {}).get("quiet"))
-
-    def old_children(self, children: Iterable[Object]) -> Sequence[Object]:  # noqa: ARG002 - the contract's
-        """It has none."""
-        return []
-
-    def is_awaited(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
-        """No child, nothing to wait for."""
-        return False
-
-    def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's
-        """Nothing has to be."""
-        return True
 
     def baseline(self, job: Object) -> Counted:
         """What counts are the attempts."""

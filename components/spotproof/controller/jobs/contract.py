@@ -131,3 +131,19 @@ class JobKind(Protocol):
     def baseline(self, job: Object) -> Counted:
         """The operator's counters as they are before the next attempt."""
         ...
+
+
+class Childless:
+    """What a kind answers whose operator keeps nothing that it makes of a job's templates."""
+
+    def old_children(self, children: Iterable[Object]) -> Sequence[Object]:  # noqa: ARG002 - the contract's
+        """None: the next attempt is made from the spec."""
+        return []
+
+    def is_awaited(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
+        """No child, nothing to wait for."""
+        return False
+
+    def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's
+        """Nothing has to be."""
+        return True

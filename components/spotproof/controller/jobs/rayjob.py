@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from spotproof.controller import shapes
 from spotproof.controller.api import Api
-from spotproof.controller.jobs.contract import Find, JobState, Members
+from spotproof.controller.jobs.contract import Childless, Find, JobState, Members
 from spotproof.controller.jobs.template import Template
 from spotproof.controller.kinds import POD, RAY_CLUSTER, RAY_CLUSTER_NAME, RAYJOB, Object
 from spotproof.controller.pods import condition, has_ended, is_true
@@ -40,7 +40,7 @@ def project_cluster(cluster: Mapping[str, Any]) -> Object:
     return {"metadata": metadata(cluster), "status": {"conditions": told}}
 
 
-class RayJobKind:
+class RayJobKind(Childless):
     """KubeRay 1.2 and newer (ray.io/v1)."""
 
     kind = RAYJOB
@@ -123,18 +123,6 @@ class RayJobKind:
     def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
         """KubeRay says so once the cluster's object is gone."""
         return job.get("status", {}).get(STATUS) == SUSPENDED
-
-    def old_children(self, children: Iterable[Object]) -> Sequence[Object]:  # noqa: ARG002 - the contract's
-        """None: the next cluster is made from the spec."""
-        return []
-
-    def is_awaited(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
-        """No child, nothing to wait for."""
-        return False
-
-    def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's
-        """Nothing has to be."""
-        return True
 
     def baseline(self, job: Object) -> Counted:
         """The next attempt's cluster has no name yet."""
