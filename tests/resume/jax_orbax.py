@@ -12,8 +12,8 @@ PUT: Final = (
 )
 MARK: Final = '        self._files.pipe_file(f"{self._root}/{step}/{MARKER}", b"")\n'
 TORN: Final = (Kill(step=21, moment="save", write=3, to=r"^40/"),)
-"""In the middle of the upload of step 40. By its paths: nobody waits for an upload, and on a busy machine that of step 20
-still writes after step 39 (measured: its last two writes and the marker were the three, and nothing was torn)."""
+"""In the middle of the upload of step 40, told by its paths: nobody waits for an upload, and on a busy machine that of
+step 20 still writes after step 39. The third write was then one that tears nothing, or tore the only checkpoint."""
 
 RENAMED: Final = by_marker(r"(?P<step>\d+)(?P<unfinished>\.orbax-checkpoint-tmp[^/]*)?", "_CHECKPOINT_METADATA")
 """Orbax gives a folder its name once it is whole."""
