@@ -40,8 +40,9 @@ class Facts(NamedTuple):
     """What is seen of a job at one moment.
 
     `losses` are those that are not accounted for; `short` is whether work counts as done whose pod is gone, while the
-    rest of its Job goes on; `unseen` is whether pods of a gang that was whole are gone that nobody saw go. `spot` is
-    whether the job's tier can be reclaimed, `fates` what became of spot nodes that an open interruption names.
+    rest of its Job goes on; `unseen` is whether pods of a gang that was whole are gone that nobody saw go; `placed` is
+    whether the gang had its places when a process before this one last wrote. `spot` is whether the job's tier can be
+    reclaimed, `fates` what became of spot nodes that an open interruption names.
     """
 
     now: Instant
@@ -53,6 +54,7 @@ class Facts(NamedTuple):
     fates: Sequence[str] = ()
     short: bool = False
     unseen: bool = False
+    placed: bool = False
 
 
 def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
@@ -89,8 +91,8 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
         # its evidence did not come, and the next one is here
         decided = _close(_charge(status, "voluntary" if status.interruption.cause == "undecided" else None))
     taken = max(ended - 1, 0)
-    # what became of a gang that was not ours, or not whole yet, is charged to nobody
-    before = not facts.losses and not ended and counted.whole_since is None
+    # what became of a gang that was not ours, or had no places yet, is charged to nobody
+    before = not facts.losses and not ended and counted.whole_since is None and not facts.placed
     return decided.model_copy(
         update={
             "interruption": Interruption(

@@ -95,7 +95,8 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     open_ = status.interruption
     fates = [] if open_ is None else _fates(here, open_, lost)
     short, missed = _is_short_of_done_pods(here), _has_missed_a_loss(here, status)
-    facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates, short, missed)
+    placed = here.memory.is_new and here.recorded.phase == "Running"
+    facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates, short, missed, placed)
     status = account(status, facts)
     is_over = status.interruption is None or status.interruption.over is not None
     here.memory.in_doubt = {loss.uid for loss in losses} if is_over else set()

@@ -145,6 +145,18 @@ def test_work_that_counts_as_done_since_before_the_gang_was_whole_interrupts_it_
     assert (status.interruption.cause, status.interruption.evidence) == ("voluntary", BEFORE)
 
 
+@pytest.mark.parametrize(("spot", "evictions"), [(True, 1), (False, 0)])
+def test_work_that_counts_as_done_of_a_gang_that_had_its_places_is_what_its_tier_says(
+    evictions: int, *, spot: bool
+) -> None:
+    status = TrainingRunStatus(tier="spot", phase="Running", counted=Counted(attempt="0"))
+    for after in (0, LOOK_SECONDS):
+        facts = Facts(NOW + after, "spot", spot=spot, state=state(), gang=HALF, short=True, placed=True)
+        status = account(status, facts)
+
+    assert counts(status) == (evictions, 0, ["eviction"] * evictions)
+
+
 def test_a_role_that_is_done_is_written_down_and_one_that_left_early_dates_the_interruption() -> None:
     assert looked(running(), replace(WHOLE, done_at=NOW - 20)).counted.whole_since == NOW
     assert looked(running(), replace(WHOLE, done_at=NOW - 80)).counted.whole_since == NOW - 60
