@@ -24,7 +24,7 @@ def test_a_gang_that_lost_all_spot_in_a_dry_market_waits_and_runs_when_the_marke
         lambda: stage.events("InsufficientCapacityError", "NodeClaim"), "a NodeClaim to be refused for want of capacity"
     )
     assert "the market has no capacity for any offering of this claim" in refused[0]
-    assert any("available" in said for said in stage.events("FailedScheduling"))
+    assert any("available" in said for said in stage.events("FailedScheduling", "Pod"))
     assert not any(node_of(pod) for pod in stage.pods())
     assert condition(stage.job(), "RestartingJobSet")["status"] == "True"
 
