@@ -10,30 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-SDKS: Final = {
-    "pulumi": (),
-    "pulumi_policy": (),
-    "pulumi_aws": ("cloudwatch", "ec2", "eks", "iam", "kms", "s3", "sqs", "vpc"),
-    "pulumi_azure_native": (
-        "authorization",
-        "containerservice",
-        "monitor",
-        "network",
-        "operationalinsights",
-        "storage",
-    ),
-    "pulumi_gcp": ("compute", "container", "logging", "projects", "serviceaccount", "storage"),
-    "pulumi_kubernetes": ("admissionregistration", "apiextensions", "core", "helm", "rbac"),
-    "pydantic": (),
-    "rich": (),
-    "ruamel.yaml": (),
-    "typer": (),
-}
-"""What is imported once, before there is a copy. What is missing here is imported each time."""
 PROCESSES: Final = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    [name for sdk, parts in SDKS.items() for name in (sdk, *(f"{sdk}.{each}" for each in parts))]
-)
+PROCESSES.set_forkserver_preload(["tests.stacks.sdks"])
 
 
 def run_in(copy: Path, arguments: Sequence[str]) -> tuple[int, str, str]:
