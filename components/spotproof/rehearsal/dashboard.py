@@ -21,6 +21,8 @@ JOBS: Final = "/api/jobs/"
 Status: TypeAlias = Literal["PENDING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED"]
 Answer: TypeAlias = tuple[HTTPStatus, object]
 NOT_FOUND: Final[Answer] = (HTTPStatus.NOT_FOUND, {})
+END_SECONDS: Final = 0.1
+"""How soon the thread that serves sees that it is to end."""
 
 
 @dataclass
@@ -65,7 +67,7 @@ class Dashboard:
         self._jobs = RayJobs()
         self._lock = Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self._answer))
-        self._thread = Thread(target=self._server.serve_forever, name="ray-dashboard", daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, args=(END_SECONDS,), name="ray-dashboard", daemon=True)
         self._thread.start()
 
     @property

@@ -161,7 +161,7 @@ def test_addresses_are_read_as_people_write_them(text: str, address: tuple[str, 
     assert parse_address(text) == address
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")  # its end takes a second, the time between two looks of the thread that serves
 def server() -> Iterator[Server]:
     paths = {"/yes": lambda: Answer(ok=True, body=b"yes"), "/no": lambda: Answer(ok=False, body=b"no")}
     server = Server(Address("127.0.0.1", 0), paths)

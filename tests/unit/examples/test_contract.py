@@ -208,7 +208,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     authority.issue_cert("kubernetes.default.svc").configure_cert(trust)
     listening = HTTPServer(("127.0.0.1", 0), Handler)
     listening.socket = trust.wrap_socket(listening.socket, server_side=True)
-    thread = threading.Thread(target=listening.serve_forever)
+    thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
     thread.start()
 
     connect = socket.create_connection
