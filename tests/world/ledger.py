@@ -5,6 +5,7 @@ knows what it is: it counts once. Of one that came into another, or into a move,
 most it can be.
 """
 
+import sys
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,23 +32,25 @@ class Tally:
 
 @dataclass
 class Ledger:
-    """Of one job. `here` are evictions since it came to its present tier."""
+    """Of one job."""
 
     evictions: Tally = field(default_factory=Tally)
     errors: Tally = field(default_factory=Tally)
-    here: Tally = field(default_factory=Tally)
     choices: int = 0
-    """What somebody has done to the gang of their own will, if nothing comes between."""
+    """What was done to the gang that no counter of the operator's tells from an eviction, if nothing comes between."""
     entries: list[str] = field(default_factory=list[str])
 
     last: float = 0.0
 
-    def hit(self, cause: Cause, *, calm: bool, at: float) -> None:
-        """Something was done to the gang; `calm` is whether it was whole, with nothing else under way."""
+    def hit(self, cause: Cause, *, calm: bool, at: float, counted: bool = True) -> None:
+        """Something was done to the gang; `calm` is whether it was whole, with nothing else under way.
+
+        `counted` is whether the operator counts it as what it is: an exit code that a killed pod has too says nothing.
+        """
         self.last = at
         self.entries.append(f"{at % 100_000:.2f} {cause}{'' if calm else ', into something else'}")
-        self.choices += calm and cause == "voluntary"
-        for tally, kinds in ((self.evictions, {"eviction"}), (self.here, {"eviction"}), (self.errors, {"error"})):
+        self.choices += calm and (cause == "voluntary" or not counted)
+        for tally, kinds in ((self.evictions, {"eviction"}), (self.errors, {"error"})):
             tally.open_ += calm and cause in kinds
             tally.most += cause in kinds or (not calm and (tally is not self.errors or cause != "eviction"))
         if not calm:
@@ -56,7 +59,7 @@ class Ledger:
     def settle(self) -> None:
         """The gang is whole again, and nothing came between: what was open is sure."""
         self.choices = 0
-        for tally in (self.evictions, self.errors, self.here):
+        for tally in (self.evictions, self.errors):
             tally.sure, tally.open_ = tally.least, 0
 
     def disturb(self, what: str, at: float | None = None) -> None:
@@ -64,14 +67,17 @@ class Ledger:
         if what:
             self.entries.append(what)
         self.last = self.last if at is None else at
-        for tally in (self.evictions, self.here):
-            # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
-            tally.most += self.choices
+        # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
+        self.evictions.most += self.choices
         self.choices = 0
-        for tally in (self.evictions, self.errors, self.here):
+        for tally in (self.evictions, self.errors):
             tally.open_ = 0
 
+    def blind(self) -> None:
+        """From now on nobody can tell a node that was taken because it was empty from one that was reclaimed."""
+        self.entries.append("blind")
+        self.evictions.most = sys.maxsize
+
     def moved(self) -> None:
-        """The job is on another tier: its count there starts afresh."""
+        """The job is on another tier."""
         self.entries.append("moved")
-        self.here = Tally()

@@ -34,6 +34,8 @@ class Call(NamedTuple):
     verb: str
     what: str
     changed: bool
+    taken: bool
+    """Whether the server did not refuse it."""
 
 
 class Line:
@@ -112,12 +114,13 @@ class Line:
             self.happened[trouble] += 1
             _before(trouble)
         version = self._server.store.version
-        self.acts = True
+        self.acts, taken = True, False
         try:
             answer = do()
+            taken = True
         finally:
             self.acts = False
-            self.calls.append(Call(self._server.clock.now, verb, what, self._server.store.version != version))
+            self.calls.append(Call(self._server.clock.now, verb, what, self._server.store.version != version, taken))
         if trouble == "killed after":
             raise Killed
         if trouble == "cut after":

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from spotproof.controller.causes import SIGNALS
 from spotproof.controller.kinds import JOB as CHILD
 from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
@@ -42,6 +43,7 @@ class Managed(World):
         self.ledgers: dict[str, Ledger] = {}
         self.done: set[str] = set()
         """Uids of child Jobs whose pods have done their work."""
+        self.store.tell(POD, self._finds_its_work_done)
         self.process.start()
 
     # looks
@@ -132,7 +134,7 @@ class Managed(World):
         """A pod of the gang ends with an error of its own."""
         pods = [pod for pod in self.gang(name) if ready(pod) and not leaves(pod)]
         if pods:
-            self.note(name, "error")
+            self.note(name, "error", counted=code not in SIGNALS)
             self.exit(pods[0], code, reason)
 
     def finish_role(self, name: str) -> None:
@@ -152,6 +154,12 @@ class Managed(World):
         for pod in self.gang(name):
             if (of := owner(pod, CHILD.kind)) is not None and of["uid"] in uids:
                 self.exit(pod, 0)
+
+    def _finds_its_work_done(self, _: str, pod: Object, old: Object | None) -> None:
+        """A pod whose role had done its work, and that was lost before it could say so, is made again by its Job."""
+        of = owner(pod, CHILD.kind)
+        if of is not None and of["uid"] in self.done and ready(pod) and old is not None and not ready(old):
+            self.clock.after(HIT_SECONDS, lambda: self.exit(pod, 0))
 
     def lose_done(self, name: str) -> None:
         """The nodes of pods that have done their work go: nobody's loss, to who knows that they had."""
@@ -174,9 +182,9 @@ class Managed(World):
         job = self.job(name)
         self.server.patch(job["apiVersion"], job["kind"], name, {"spec": {"suspend": suspend}}, self.namespace)
 
-    def note(self, name: str, cause: Cause) -> None:
+    def note(self, name: str, cause: Cause, *, counted: bool = True) -> None:
         """Write into a job's ledger what is about to be done to it."""
-        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.now)
+        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.now, counted=counted)
 
     def frozen(self, name: str) -> bool:
         """Whether the job is to be left alone, by its own label, its namespace's or the system's."""

@@ -224,21 +224,34 @@ def test_a_node_that_goes_explains_one_loss_and_not_the_one_before_it_too() -> N
     assert (world.status("train").evictions, world.status("train").tier) == (1, "spot-a")
 
 
-def test_a_rayjob_that_somebody_suspends_and_resumes_while_no_controller_looks_has_lost_nothing_to_spot() -> None:
-    world = Managed(TIERS)
-    world.submit(rayjob("train", "standard", "spot-a"))
-    world.until_whole("train", "spot-a")
+@pytest.mark.parametrize("away", [2, 20])
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_job_that_somebody_suspends_and_resumes_while_no_controller_looks_has_lost_nothing_to_spot(
+    world: Managed, away: int, late: int
+) -> None:
     world.run(5)
     world.process.kill()
     world.suspend("train")
-    world.run(20)
+    world.run(away)
     world.resume("train")
-    world.run(1)
+    world.run(late)
     world.process.start()
     world.run(60)
 
     assert world.is_whole("train", "spot-a")
     assert (world.status("train").evictions, world.status("train").errors) == (0, 0)
+
+
+def test_an_error_of_a_job_that_is_moved_at_once_for_clocks_that_are_apart_is_an_error_still() -> None:
+    world = Managed(TIERS)
+    world.submit(rayjob("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.run(15)
+    world.process.skew = 1200.0
+    world.finish("train", "FAILED")
+
+    world.until_whole("train", "on-demand", within=1200)
+    assert (world.status("train").evictions, world.status("train").errors) == (0, 1)
 
 
 def test_a_controller_that_dies_in_the_middle_of_a_move_finishes_it_when_it_is_back(world: Managed) -> None:

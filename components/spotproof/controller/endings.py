@@ -3,16 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from spotproof.controller import concluding, deciding
+from spotproof.controller import concluding, deciding, interruptions
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
 from spotproof.controller.visit import past
 from spotproof.fallback.policy import policy_of
 from spotproof.fallback.record import Past, TrainingRunStatus
+from spotproof.vocabulary import SPOT
 
 
 def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     """The job is on its tier, as far as the controller can do anything for it; its gang is still to be placed."""
     case, move = here.case, here.move
+    spot = {each.pool for each in here.policy.tiers if each.capacity == SPOT}
+    status = interruptions.cut_off(status, case.state, spot)
     status = deciding.moved(status, policy_of(here.policy), case.job, move, case.second)
     # taken before the resume; an attempt that ended by itself is counted as it ends here
     counted = status.counted if move.step == "Resuming" else case.kind.baseline(case.job)
@@ -23,7 +26,6 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
             "since": None,
             "waiting_since": None,
             "waiting_for": None,
-            "interruption": None,
             "nodes_held": 0,
         }
     )

@@ -5,10 +5,10 @@ Each counts once, whatever is delivered twice, late or never: what has been acco
 operator's counters as far as they have been accounted for beside it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from spotproof.controller.causes import RANK, Evidence, settled, strongest
+from spotproof.controller.causes import DRAIN_SECONDS, RANK, Evidence, settled, strongest
 from spotproof.controller.gang import Gang
 from spotproof.controller.jobs.contract import JobState
 from spotproof.fallback.record import (
@@ -25,6 +25,7 @@ from spotproof.fallback.run import Instant
 
 UNSEEN: Final = "nothing was seen of it but the operator's count"
 BEFORE: Final = "a pod had ended with exit code 0 before the job was taken up"
+SUSPENDED: Final = "somebody had suspended and resumed it while nobody looked"
 CHARGED: Final = ("eviction", "error")
 
 
@@ -78,6 +79,20 @@ def _is_whole_anew(counted: Counted, gang: Gang) -> bool:
     return counted.whole_since is None or counted.whole_since < gang.done_at
 
 
+def cut_off(status: TrainingRunStatus, state: JobState, spot: Container[str]) -> TrainingRunStatus:
+    """The status with no interruption open, since a move has ended its attempt: what waits for evidence gets no more.
+
+    Without it an error was charged to nobody whose job was moved within seconds (by clocks that were 20 minutes apart).
+    `spot` are pools that can be reclaimed.
+    """
+    interruption = status.interruption
+    if interruption is None or interruption.cause != "undecided":
+        return _close(status)
+    by_counter = _by_counter(interruption, state, spot=interruption.pool in spot)
+    # the longest that anything is waited for
+    return _close(_charge(status, settled(interruption.finding, DRAIN_SECONDS, by_counter=by_counter)))
+
+
 def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     counted, gang, state = status.counted, facts.gang, facts.state
     ended = max(state.restarts - counted.restarts, 0)
@@ -91,8 +106,7 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
         # its evidence did not come, and the next one is here
         decided = _close(_charge(status, "voluntary" if status.interruption.cause == "undecided" else None))
     taken = max(ended - 1, 0)
-    # what became of a gang that was not ours, or had no places yet, is charged to nobody
-    before = not facts.losses and not ended and counted.whole_since is None and not facts.placed
+    excuse = "" if facts.losses or ended else _excuse(counted, facts)
     return decided.model_copy(
         update={
             "interruption": Interruption(
@@ -103,13 +117,23 @@ def _begin(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
                 # a process that finds it later finds the role complete as of then
                 since=facts.now if gang.left_early_at is None else min(facts.now, gang.left_early_at),
                 cause="undecided",
-                finding="voluntary" if before else "unexplained",
+                finding="voluntary" if excuse else "unexplained",
                 # what is seen of the others may be the restart that followed, before the operator's own news of it
-                evidence=BEFORE if before else UNSEEN if facts.unseen else "",
+                evidence=excuse or (UNSEEN if facts.unseen else ""),
             ),
             "counted": counted.model_copy(update={"whole_since": None}),
         }
     )
+
+
+def _excuse(counted: Counted, facts: Facts) -> str:
+    """Why nobody is charged for pods of which nothing is seen, nor counted by the operator; empty where somebody is."""
+    whole, heeded = counted.whole_since, facts.state.heeded
+    if whole is None:
+        # a gang that was not ours, or had no places yet
+        return "" if facts.placed else BEFORE
+    # a suspension has deleted them
+    return SUSPENDED if heeded is not None and heeded > whole else ""
 
 
 def _with_evidence(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
@@ -135,16 +159,16 @@ def _went_with_the_restart(loss: Loss, state: JobState) -> bool:
     return loss.evidence.finding == "unexplained" and loss.attempt.isdigit() and int(loss.attempt) < state.restarts
 
 
-def _by_counter(interruption: Interruption, facts: Facts, *, seen: bool) -> Cause:
+def _by_counter(interruption: Interruption, state: JobState, *, spot: bool) -> Cause:
     """What an interruption is that no pod explains: what the operator calls an error is one.
 
     Pods that were only deleted were deleted by somebody; of those that nobody saw the tier tells.
     """
-    if facts.state.errors >= interruption.errors:
+    if state.errors >= interruption.errors:
         return "error"
-    if seen or _was_begun_anew(interruption, facts.state):
+    if interruption.evidence not in {"", UNSEEN} or _was_begun_anew(interruption, state):
         return "voluntary"
-    return "eviction" if facts.spot else "voluntary"
+    return "eviction" if spot else "voluntary"
 
 
 def _was_begun_anew(interruption: Interruption, state: JobState) -> bool:
@@ -160,7 +184,7 @@ def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     if facts.fates and interruption.finding != "eviction":
         proven = {"finding": "eviction", "evidence": facts.fates[0][:1024]}
         interruption = interruption.model_copy(update=proven)
-    by_counter = _by_counter(interruption, facts, seen=interruption.evidence not in {"", UNSEEN})
+    by_counter = _by_counter(interruption, facts.state, spot=facts.spot)
     cause = settled(interruption.finding, facts.now - interruption.since, by_counter=by_counter)
     if cause == "undecided" and interruption.over is not None and interruption.finding == "unexplained":
         # whole again, and the operator has said what it holds it for

@@ -7,7 +7,7 @@ import pytest
 
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence
 from spotproof.controller.gang import Gang
-from spotproof.controller.interruptions import BEFORE, Facts, Loss, account
+from spotproof.controller.interruptions import BEFORE, SUSPENDED, Facts, Loss, account, cut_off
 from spotproof.controller.jobs.contract import JobState
 from spotproof.fallback.record import Counted, TrainingRunStatus
 from tests.unit.controller.things import NOW, gang, pod, state
@@ -134,6 +134,50 @@ def test_a_cluster_that_somebody_has_suspended_and_resumed_unseen_is_charged_to_
     resumed, retried = JobState("ray-2"), JobState("ray-2", restarts=1, errors=1)
     assert counts(looked(status, HALF, after=LOOK_SECONDS, has=resumed)) == (0, 0, [])
     assert counts(looked(status, HALF, after=LOOK_SECONDS, has=retried)) == (0, 1, ["error"])
+
+
+@pytest.mark.parametrize(
+    ("heeded", "restarts", "counted"),
+    [(NOW - 30, 0, (0, 0, [])), (NOW - 60, 0, (1, 0, ["eviction"])), (NOW - 30, 1, (1, 0, ["eviction"]))],
+    ids=["suspended since it was whole", "before that", "and restarted since"],
+)
+def test_an_attempt_that_somebody_has_suspended_and_resumed_unseen_is_charged_to_nobody(
+    heeded: int, restarts: int, counted: tuple[int, int, list[str]]
+) -> None:
+    """JobSet counts no restart for it, and goes on with the attempt."""
+    has = state(restarts)._replace(heeded=heeded)
+    status = looked(running(), HALF, unseen=True, has=has)
+
+    assert status.interruption is not None
+    assert (status.interruption.evidence == SUSPENDED) == (counted == (0, 0, []))
+    assert counts(looked(status, HALF, after=LOOK_SECONDS, has=has)) == counted
+
+
+@pytest.mark.parametrize(
+    ("lost", "errors", "spot", "counted"),
+    [
+        ((), 1, True, (0, 1)),
+        ((), 0, True, (1, 0)),
+        ((), 0, False, (0, 0)),
+        ((SILENT,), 1, True, (0, 1)),
+        ((SILENT,), 0, True, (0, 0)),
+        ((DRAINED,), 0, True, (0, 0)),
+        ((ERROR,), 0, True, (0, 1)),
+        ((EVICTION,), 0, True, (1, 0)),
+    ],
+)
+def test_a_move_takes_what_has_no_evidence_yet_for_what_it_would_be_without_any(
+    lost: tuple[Evidence, ...], errors: int, counted: tuple[int, int], *, spot: bool
+) -> None:
+    status = looked(running(), HALF, *lost, unseen=not lost, spot=spot)
+    status = cut_off(status, state(1, errors), {"spot"} if spot else ())
+
+    assert counts(status)[:2] == counted
+    assert status.interruption is None
+
+
+def test_a_move_of_a_job_that_nothing_interrupts_charges_nothing() -> None:
+    assert cut_off(running(), state(), {"spot"}) == running()
 
 
 def test_work_that_counts_as_done_since_before_the_gang_was_whole_interrupts_it_and_is_charged_to_nobody() -> None:

@@ -19,7 +19,8 @@ class JobState(NamedTuple):
 
     `attempt` is what tells the pods of one attempt from another's. `restarts` are attempts that have ended, `errors`
     those of them that the operator holds against the job's own limit. `retrying`: the next attempt is about to be made
-    from the spec as it is now. `can_suspend`: the operator would heed `suspend` at this moment.
+    from the spec as it is now. `can_suspend`: the operator would heed `suspend` at this moment. `heeded` is when it
+    last suspended or resumed an attempt that goes on, where it says so.
     """
 
     attempt: str
@@ -28,6 +29,7 @@ class JobState(NamedTuple):
     suspended: bool = False
     retrying: bool = False
     can_suspend: bool = True
+    heeded: Instant | None = None
     over: Literal["Succeeded", "Failed"] | None = None
     message: str = ""
 

@@ -8,9 +8,9 @@ from spotproof.controller.api import Api
 from spotproof.controller.jobs.contract import Find, JobState, Members
 from spotproof.controller.jobs.template import Template
 from spotproof.controller.kinds import JOB, JOBSET, JOBSET_NAME, POD, Object
-from spotproof.controller.pods import has_ended
+from spotproof.controller.pods import condition, has_ended, is_true
 from spotproof.controller.projecting import VERSIONED, Watched, conditions, metadata, of_status, picked
-from spotproof.fallback.record import Counted, Move
+from spotproof.fallback.record import Counted, Move, parse_instant
 from spotproof.fallback.run import Instant
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
@@ -81,6 +81,7 @@ class JobSetKind:
             restarts=restarts,
             errors=int(status.get("restartsCountTowardsMax", 0)),
             suspended=bool(job["spec"].get("suspend")),
+            heeded=_heeded(job),
             over=None if over is None else "Succeeded" if over["type"] == "Completed" else "Failed",
             message="" if over is None else over.get("message", ""),
         )
@@ -109,7 +110,7 @@ class JobSetKind:
 
     def old_children(self, children: Iterable[Object]) -> Sequence[Object]:
         """All child Jobs but complete ones: a merge into existing ones keeps keys that are gone (jobset PR 1294)."""
-        return [each for each in children if not _is_complete(each)]
+        return [each for each in children if not is_true(each, "Complete")]
 
     def is_awaited(self, job: Object, child: Object) -> bool:
         """A child Job is named `<JobSet>-<replicated job>-<index>`, and `dependsOn` names replicated jobs."""
@@ -133,15 +134,16 @@ def _true(status: Object) -> list[Object]:
     return [each for each in status.get("conditions", []) if each.get("status") == "True"]
 
 
-def _is_complete(job: Object) -> bool:
-    return any(each["type"] == "Complete" for each in _true(job["status"]))
+def _heeded(jobset: Object) -> Instant | None:
+    """Since when condition Suspended is as it is: there is none before the first suspension."""
+    said = condition(jobset, "Suspended")
+    return parse_instant(said["lastTransitionTime"]) if said else None
 
 
 def _is_over(job: Object) -> bool:
-    return any(each["type"] in {"Complete", "Failed"} for each in _true(job["status"]))
+    return is_true(job, "Complete") or is_true(job, "Failed")
 
 
 def _is_idle(job: Object) -> bool:
     status = job["status"]
-    suspended = any(each["type"] == "Suspended" for each in _true(status))
-    return suspended and not status.get("active") and not status.get("terminating")
+    return is_true(job, "Suspended") and not status.get("active") and not status.get("terminating")
