@@ -19,7 +19,7 @@ exec 3<&0
 exec "$@" <&3 3<&- &
 [ -z "$_early" ] || { kill -s KILL "$!"; exit 143; }
 while _told=; wait "$!" 2>/dev/null; _end=$?; case $_gone$_end in 1127|1-1) ;; *) _code=$_end; esac; [ "$_told" ]; do
-  kill -0 "$!" 2>/dev/null || _gone=1
+  [ -z "$BASH_VERSION" ] || kill -0 "$!" 2>/dev/null || _gone=1
 done
 [ "$_code$_term" != 01 ] || _code=143
 exit "$_code"
@@ -30,7 +30,8 @@ For dash, busybox and bash alike, and without `$$` and `$(`, which the kubelet w
 would have no input, so it gets the shell's (3). `exec` in the background is a program by its path, never a builtin of
 its name. A SIGTERM that comes before it is begun ends it there (`_early`; busybox would take a `kill` of nobody for one
 of everybody). `wait` ends with every signal that is passed on (`_told`) and is asked again, where bash no longer knows
-a program that has ended (127, or -1 with 5.2; `_gone`); until the end it also collects what the program leaves behind.
+a program that has ended (127, or -1 with 5.2; `_gone`). The others do, also of one that their `kill` no longer finds:
+dash collects it after any builtin. Until the end `wait` also collects what the program leaves behind.
 The program stays in the shell's process group and does not hear twice, since signals come to process 1 alone.
 
 Three limits. A child that has been forked and has not become the program yet may swallow a signal: then SIGKILL ends it

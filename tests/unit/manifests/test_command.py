@@ -4,13 +4,11 @@ import ctypes
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,84 +19,16 @@ from hypothesis import strategies as st
 from spotproof.manifests.command import SCRIPT, command_line, words
 from tests.conftest import as_yaml
 from tests.unit.manifests.jobs import experiment, pod_templates, rendered
+from tests.unit.manifests.shells import GIVE_UP_SECONDS, PASSED_ON, SHELLS, ended, handling, heard, is_bash, running
 
-SHELLS: Final = [
-    shell for shell in (["/bin/sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(shell[0])
-]
-PASSED_ON: Final = ("HUP", "INT", "QUIT", "USR1", "USR2", "TERM")
 SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER (prctl(2)): orphans become children of this process, as they do of process 1."""
-GIVE_UP_SECONDS: Final = 30
-
-# Python looks for signals between two steps: one that comes right before a pause would wait for the next, and one that
-# comes while print() writes is handled inside of it, where nothing can be printed.
-HANDLES = """
-import os, signal, sys, time
-def handle(number, frame):
-    os.write(1, f"{{signal.Signals(number).name[3:]}}\\n".encode())
-    if number in {ends}:
-        sys.exit({code})
-for name in {names}:
-    signal.signal(getattr(signal, f"SIG{{name}}"), handle)
-os.write(1, b"ready\\n")
-while True:
-    time.sleep(0.02)
-"""
-
-
-def handling(*ends: str, code: int = 0, names: Sequence[str] = PASSED_ON) -> list[str]:
-    """A program that says which signals it got, and leaves with a code at some of them."""
-    numbers = {int(getattr(signal, f"SIG{name}")) for name in ends} or {-1}
-    return [sys.executable, "-c", HANDLES.format(ends=numbers, code=code, names=list(names))]
 
 
 @pytest.fixture(params=SHELLS, ids=" ".join)
 def shell(request: pytest.FixtureRequest) -> list[str]:
     found: list[str] = request.param
     return found
-
-
-def as_in_a_container(before: Callable[[], None] | None) -> None:
-    """No signal is ignored: a CI runner in the background hands HUP, INT and QUIT on so, and no shell can trap them."""
-    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
-        signal.signal(each, signal.SIG_DFL)
-    if before is not None:
-        before()
-
-
-@contextmanager
-def running(
-    shell: list[str], program: Sequence[str], before: Callable[[], None] | None = None
-) -> Generator[subprocess.Popen[str]]:
-    started = subprocess.Popen(
-        [*shell, "-c", SCRIPT, "sh", *program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: as_in_a_container(before),  # noqa: PLW1509 - one thread here
-    )
-    try:
-        yield started
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(started.pid, signal.SIGKILL)
-        started.communicate()
-
-
-def heard(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    ready, _, _ = select.select([process.stdout], [], [], GIVE_UP_SECONDS)
-    assert ready, "the program says nothing"
-    return process.stdout.readline().strip()
-
-
-def ended(shell: list[str], program: Sequence[str], given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*shell, "-c", SCRIPT, "sh", *program], input=given, capture_output=True, text=True, timeout=GIVE_UP_SECONDS,
-        check=False,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("code", [0, 1, 3, 127, 137, 143, 255])
@@ -124,8 +54,28 @@ def test_127_after_sigterm_stays_an_error(shell: list[str]) -> None:
         process.terminate()
         assert heard(process) == "TERM"
         # 127 is also what bash says of a program that it no longer knows: of one that has ended at once, 143 is told
-        is_bash = os.path.realpath(shutil.which(shell[0]) or "").endswith("bash")
-        assert process.wait(GIVE_UP_SECONDS) in ({127, 143} if is_bash else {127})
+        assert process.wait(GIVE_UP_SECONDS) in ({127, 143} if is_bash(shell) else {127})
+
+
+UNTIL_IT_ENDED: Final = """\
+  while read -r _id _name _state _rest <"/proc/$!/stat" && [ "$_state" != Z ]; do :; done 2>/dev/null
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the end of a program is read from /proc")
+@pytest.mark.parametrize("code", [0, 5, 127])
+def test_the_code_of_a_program_that_ends_while_the_shell_handles_sigterm_is_not_lost(
+    shell: list[str], code: int
+) -> None:
+    """A busy machine lets the program end before the shell has asked again: here the shell waits until it has."""
+    script = SCRIPT.replace('[ "$_told" ]; do\n', f'[ "$_told" ]; do\n{UNTIL_IT_ENDED}')
+    assert script != SCRIPT
+    with running(shell, handling("TERM", code=code), script=script) as process:
+        assert heard(process) == "ready"
+        process.terminate()
+        assert heard(process) == "TERM"
+        told = 143 if code == 0 or (code == 127 and is_bash(shell)) else code
+        assert process.wait(GIVE_UP_SECONDS) == told
 
 
 @pytest.mark.parametrize("name", [name for name in PASSED_ON if name != "TERM"])
