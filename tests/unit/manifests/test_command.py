@@ -68,7 +68,7 @@ def test_the_code_of_a_program_that_ends_while_the_shell_handles_sigterm_is_not_
     shell: list[str], code: int
 ) -> None:
     """A busy machine lets the program end before the shell has asked again: here the shell waits until it has."""
-    script = SCRIPT.replace('[ "$_told" ]; do\n', f'[ "$_told" ]; do\n{UNTIL_IT_ENDED}')
+    script = SCRIPT.replace("  kill -0", f"{UNTIL_IT_ENDED}  kill -0")
     assert script != SCRIPT
     with running(shell, handling("TERM", code=code), script=script) as process:
         assert heard(process) == "ready"
@@ -94,6 +94,26 @@ def test_a_program_may_save_at_many_signals_before_it_goes(shell: list[str]) -> 
             process.send_signal(getattr(signal, f"SIG{name}"))
             assert heard(process) == name
         assert process.wait(GIVE_UP_SECONDS) == 5
+
+
+HEARD_BEFORE: Final = "_end=$?; while case $_count in 1) _=;; *) break ;; esac; do _=; done"
+
+
+@pytest.mark.parametrize(("code", "seen"), [(0, 143), (5, 5)])
+def test_a_signal_between_two_waits_leaves_the_program_running(shell: list[str], code: int, seen: int) -> None:
+    """The next wait of bash ends with it at once: taken for the program's end, that would be the end of both.
+
+    Here the shell stays between two waits, without a builtin, until the second signal has come.
+    """
+    script = SCRIPT.replace("{ _told=1;", "{ _told=1; _count=1$_count;").replace("_end=$?", HEARD_BEFORE)
+    assert "_count=" in script
+    assert HEARD_BEFORE in script
+    with running(shell, handling("TERM", code=code), script=script) as process:
+        assert heard(process) == "ready"
+        for name in ("USR1", "USR2", "TERM"):
+            process.send_signal(getattr(signal, f"SIG{name}"))
+            assert heard(process) == name
+        assert process.wait(GIVE_UP_SECONDS) == seen
 
 
 def test_a_program_without_a_handler_dies_of_sigterm_as_143(shell: list[str]) -> None:
