@@ -6,8 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Final
 
 from spotproof.manifests.command import SCRIPT
@@ -74,6 +76,26 @@ def heard(process: subprocess.Popen[str]) -> str:
     ready, _, _ = select.select([process.stdout], [], [], GIVE_UP_SECONDS)
     assert ready, "the program says nothing"
     return process.stdout.readline().strip()
+
+
+def tell(shell: int, name: str) -> None:
+    """Send a signal to a shell once it waits: one that comes as its wait begins may be lost by bash (command.py)."""
+    until(lambda: state_of(shell) not in {"R", "D"})
+    os.kill(shell, getattr(signal, f"SIG{name}"))
+
+
+def state_of(pid: int) -> str:
+    """The letter of /proc/<pid>/stat: R or D while it is busy, Z where it has ended; none without that file."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    return ""
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + GIVE_UP_SECONDS
+    while not holds():
+        assert time.monotonic() < end, "it does not come to that"
+        time.sleep(0.001)
 
 
 def ended(shell: list[str], program: Sequence[str], given: str = "") -> subprocess.CompletedProcess[str]:

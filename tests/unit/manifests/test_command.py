@@ -19,7 +19,19 @@ from hypothesis import strategies as st
 from spotproof.manifests.command import SCRIPT, command_line, words
 from tests.conftest import as_yaml
 from tests.unit.manifests.jobs import experiment, pod_templates, rendered
-from tests.unit.manifests.shells import GIVE_UP_SECONDS, PASSED_ON, SHELLS, ended, handling, heard, is_bash, running
+from tests.unit.manifests.shells import (
+    GIVE_UP_SECONDS,
+    PASSED_ON,
+    SHELLS,
+    ended,
+    handling,
+    heard,
+    is_bash,
+    running,
+    state_of,
+    tell,
+    until,
+)
 
 SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER (prctl(2)): orphans become children of this process, as they do of process 1."""
@@ -41,7 +53,7 @@ def test_a_program_that_nobody_disturbs_ends_with_its_own_code(shell: list[str],
 def test_after_sigterm_only_zero_becomes_143(shell: list[str], code: int, seen: int) -> None:
     with running(shell, handling("TERM", code=code)) as process:
         assert heard(process) == "ready"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert heard(process) == "TERM"
         assert process.wait(GIVE_UP_SECONDS) == seen
         assert process.stderr is not None
@@ -51,7 +63,7 @@ def test_after_sigterm_only_zero_becomes_143(shell: list[str], code: int, seen: 
 def test_127_after_sigterm_stays_an_error(shell: list[str]) -> None:
     with running(shell, handling("TERM", code=127)) as process:
         assert heard(process) == "ready"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert heard(process) == "TERM"
         # 127 is also what bash says of a program that it no longer knows: of one that has ended at once, 143 is told
         assert process.wait(GIVE_UP_SECONDS) in ({127, 143} if is_bash(shell) else {127})
@@ -72,7 +84,7 @@ def test_the_code_of_a_program_that_ends_while_the_shell_handles_sigterm_is_not_
     assert script != SCRIPT
     with running(shell, handling("TERM", code=code), script=script) as process:
         assert heard(process) == "ready"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert heard(process) == "TERM"
         told = 143 if code == 0 or (code == 127 and is_bash(shell)) else code
         assert process.wait(GIVE_UP_SECONDS) == told
@@ -82,7 +94,7 @@ def test_the_code_of_a_program_that_ends_while_the_shell_handles_sigterm_is_not_
 def test_every_other_signal_reaches_a_program_that_handles_it_and_changes_nothing(shell: list[str], name: str) -> None:
     with running(shell, handling(name)) as process:
         assert heard(process) == "ready"
-        process.send_signal(getattr(signal, f"SIG{name}"))
+        tell(process.pid, name)
         assert heard(process) == name
         assert process.wait(GIVE_UP_SECONDS) == 0
 
@@ -91,28 +103,49 @@ def test_a_program_may_save_at_many_signals_before_it_goes(shell: list[str]) -> 
     with running(shell, handling("TERM", code=5)) as process:
         assert heard(process) == "ready"
         for name in ("USR1", "HUP", "USR2", "USR1", "TERM"):
-            process.send_signal(getattr(signal, f"SIG{name}"))
+            tell(process.pid, name)
             assert heard(process) == name
         assert process.wait(GIVE_UP_SECONDS) == 5
 
 
-HEARD_BEFORE: Final = "_end=$?; while case $_count in 1) _=;; *) break ;; esac; do _=; done"
+def held_until(signals: int) -> str:
+    """The shell stays between two waits from the first signal on, without a builtin, until so many have come."""
+    fewer = "|".join("1" * number for number in range(1, signals))
+    hold = f"_end=$?; while case $_count in {fewer}) _=;; *) break ;; esac; do _=; done"
+    changed = SCRIPT.replace("{ _told=1;", "{ _told=1; _count=1$_count;").replace("_end=$?", hold)
+    assert "_count=1$_count" in changed
+    assert hold in changed
+    return changed
 
 
 @pytest.mark.parametrize(("code", "seen"), [(0, 143), (5, 5)])
 def test_a_signal_between_two_waits_leaves_the_program_running(shell: list[str], code: int, seen: int) -> None:
-    """The next wait of bash ends with it at once: taken for the program's end, that would be the end of both.
-
-    Here the shell stays between two waits, without a builtin, until the second signal has come.
-    """
-    script = SCRIPT.replace("{ _told=1;", "{ _told=1; _count=1$_count;").replace("_end=$?", HEARD_BEFORE)
-    assert "_count=" in script
-    assert HEARD_BEFORE in script
-    with running(shell, handling("TERM", code=code), script=script) as process:
+    """The next wait of bash ends with it at once: taken for the program's end, that would be the end of both."""
+    with running(shell, handling("TERM", code=code), script=held_until(2)) as process:
         assert heard(process) == "ready"
-        for name in ("USR1", "USR2", "TERM"):
+        tell(process.pid, "USR1")
+        assert heard(process) == "USR1"
+        process.send_signal(signal.SIGUSR2)
+        assert heard(process) == "USR2"
+        tell(process.pid, "TERM")
+        assert heard(process) == "TERM"
+        assert process.wait(GIVE_UP_SECONDS) == seen
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the end of a program is read from /proc")
+@pytest.mark.parametrize(("code", "seen"), [(0, 143), (5, 5), (137, 137)])
+def test_a_signal_behind_the_programs_end_is_not_taken_for_its_code(shell: list[str], code: int, seen: int) -> None:
+    """The next wait of bash ends with that signal, and the one after it with the code."""
+    with running(shell, handling("TERM", code=code), script=held_until(4)) as process:
+        assert heard(process) == "ready"
+        (program,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
+        tell(process.pid, "USR1")
+        assert heard(process) == "USR1"
+        for name in ("USR2", "TERM"):
             process.send_signal(getattr(signal, f"SIG{name}"))
             assert heard(process) == name
+        until(lambda: state_of(int(program)) in {"Z", ""})
+        process.send_signal(signal.SIGHUP)
         assert process.wait(GIVE_UP_SECONDS) == seen
 
 
@@ -120,7 +153,7 @@ def test_a_program_without_a_handler_dies_of_sigterm_as_143(shell: list[str]) ->
     """As process 1 it would not have: there the kernel gives signals no default action."""
     with running(shell, [sys.executable, "-c", "import signal; print('ready', flush=True); signal.pause()"]) as process:
         assert heard(process) == "ready"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert process.wait(GIVE_UP_SECONDS) == 143
 
 
@@ -128,7 +161,7 @@ def test_a_program_that_ignores_sigterm_goes_on_and_its_success_counts_as_evicte
     program = "import signal; signal.signal(15, signal.SIG_IGN); print('ready', flush=True); print(input(), flush=True)"
     with running(shell, [sys.executable, "-c", program]) as process:
         assert heard(process) == "ready"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert process.stdin is not None
         process.stdin.write("done\n")
         process.stdin.flush()
@@ -223,9 +256,9 @@ def test_the_program_is_the_shells_child_in_its_process_group_and_hears_each_sig
         assert heard(process).split() == [str(process.pid), str(os.getpgid(process.pid))]
     with running(shell, handling("TERM")) as process:
         assert heard(process) == "ready"
-        process.send_signal(signal.SIGUSR1)
+        tell(process.pid, "USR1")
         assert heard(process) == "USR1"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert process.wait(GIVE_UP_SECONDS) == 143
         assert process.stdout is not None
         assert process.stdout.read().split() == ["TERM"]
@@ -288,7 +321,7 @@ def test_as_process_1_of_a_container_it_does_the_same(shell: list[str], code: in
     ) as outside:
         assert heard(outside) == "ready"
         (first,) = Path(f"/proc/{outside.pid}/task/{outside.pid}/children").read_text().split()
-        os.kill(int(first), signal.SIGTERM)
+        tell(int(first), "TERM")
         assert heard(outside) == "TERM"
         assert outside.wait(GIVE_UP_SECONDS) == seen
 
@@ -341,7 +374,7 @@ def test_a_line_that_is_one_program_is_the_process_that_gets_the_signals(shell: 
     program.write_text(handling("TERM")[-1])
     with running(shell, command_line(f"{sys.executable} {program}")[4:]) as process:
         assert heard(process) == "ready"
-        process.terminate()
+        tell(process.pid, "TERM")
         assert heard(process) == "TERM"
         assert process.wait(GIVE_UP_SECONDS) == 143
 
