@@ -57,7 +57,7 @@ def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], cwd=tree, env=env, capture_output=True, text=True, check=False)
 
 
-def test_a_third_kind_is_counted_and_moved_by_one_file_and_one_line(tree: Path) -> None:
+def test_a_third_kind_is_counted_moved_and_shown_by_one_file_and_one_line(tree: Path) -> None:
     told = run(tree, "-m", "tests.contracts.newcomer.story")
 
     assert told.returncode == 0, told.stderr
@@ -67,6 +67,7 @@ def test_a_third_kind_is_counted_and_moved_by_one_file_and_one_line(tree: Path) 
         "evictions": 2,
         "moved": ["TooManyFailures"],
         "attempts_at_once": 1,
+        "shown": {"Flock": ["flock", "karpenter.sh/capacity-type=spot", 1]},
     }
 
 

@@ -3,16 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from spotproof.controller.kinds import JOB, JOBSET, RAYJOB, Kind
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.jobs.contract import JobState
+from spotproof.controller.kinds import JOB, Kind
+from spotproof.controller.relations import MANAGED, OWNERS
 from spotproof.controller.templates import templates
 from spotproof.status.reading import Object, condition, mapping, mappings, text
 from spotproof.vocabulary import SPOT_SELECTORS
 
-KINDS: Final = (JOBSET, RAYJOB, JOB)
-JOB_OPERATORS: Final = frozenset({JOBSET.kind, RAYJOB.kind, "RayCluster", "TrainJob"})
+KINDS: Final = (*MANAGED.values(), JOB)
+"""Those that a policy can move, and Jobs."""
+JOB_OPERATORS: Final = frozenset({*MANAGED, *OWNERS, "TrainJob"})
 """Owners whose Jobs and JobSets are a part of them."""
-ENDED: Final = frozenset({"Complete", "Failed", "ValidationFailed"})
-"""Of a RayJob's jobDeploymentStatus: nothing leads back."""
 
 
 class Selected(NamedTuple):
@@ -27,10 +29,16 @@ class Selected(NamedTuple):
         return f"{self.key}={self.value}"
 
 
-def has_ended(job: Object) -> bool:
-    """Whether a JobSet, a RayJob or a Job is over."""
-    done = (text(condition(job, kind), "status") for kind in ("Completed", "Complete", "Failed"))
-    return "True" in done or text(job, "status", "jobDeploymentStatus") in ENDED
+def has_ended(kind: Kind, job: Object) -> bool:
+    """Whether nothing more will come of a job."""
+    if kind == JOB:
+        return "True" in (text(condition(job, each), "status") for each in ("Complete", "Failed"))
+    return JOBS[kind.kind].has_ended(job) or state_of(kind, job).over is not None
+
+
+def state_of(kind: Kind, job: Object) -> JobState:
+    """Where a job is that a policy can move, as the controller reads it; it may have been written without a spec."""
+    return JOBS[kind.kind].state({"spec": {}, **job})
 
 
 def is_part(job: Object) -> bool:

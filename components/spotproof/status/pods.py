@@ -4,9 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from spotproof.controller.kinds import JOB, JOBSET, JOBSET_NAME, POD, RAY_CLUSTER_NAME, RAYJOB
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.jobs.contract import JobKind
+from spotproof.controller.kinds import JOB, POD
 from spotproof.controller.said import of_pods
 from spotproof.fallback.run import Instant
+from spotproof.status.jobs import state_of
 from spotproof.status.reading import Object, condition, instant, name_of, text
 from spotproof.status.world import EVENT, World
 
@@ -24,10 +27,8 @@ class Pods:
     """Pods without a node, by job."""
 
     def __init__(self, world: World) -> None:
-        """Find whose each pod is; a pod of a Ray cluster is of the RayJob that names the cluster."""
-        self._rayjobs = {
-            (name_of(job)[0], text(job, "status", "rayClusterName")): name_of(job)[1] for job in world.all(RAYJOB)
-        }
+        """Find whose each pod is."""
+        self._apart = {kind: _by_attempt(kind, world) for kind in JOBS.values() if kind.members.owner != kind.kind}
         self._waiting: dict[Whose, list[Object]] = defaultdict(list)
         for pod in world.all(POD):
             whose = self._whose(pod)
@@ -70,14 +71,19 @@ class Pods:
 
     def _whose(self, pod: Object) -> Whose | None:
         namespace, _ = name_of(pod)
-        if name := text(pod, "metadata", "labels", JOBSET_NAME):
-            return JOBSET.kind, namespace, name
-        if cluster := text(pod, "metadata", "labels", RAY_CLUSTER_NAME):
-            owner = self._rayjobs.get((namespace, cluster))
-            return (RAYJOB.kind, namespace, owner) if owner else None
+        for kind in JOBS.values():
+            if name := text(pod, "metadata", "labels", kind.members.label):
+                apart = self._apart.get(kind)
+                job = name if apart is None else apart.get((namespace, kind.attempt_of(pod)))
+                return (kind.kind.kind, namespace, job) if job else None
         if name := text(pod, "metadata", "labels", JOB_NAME):
             return JOB.kind, namespace, name
         return None
+
+
+def _by_attempt(kind: JobKind, world: World) -> dict[tuple[str, str], str]:
+    """Jobs by namespace and present attempt, of a kind whose pods do not name the job itself."""
+    return {(name_of(job)[0], state_of(kind.kind, job).attempt): name_of(job)[1] for job in world.all(kind.kind)}
 
 
 def _last(event: Object) -> Instant:

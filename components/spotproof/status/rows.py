@@ -1,9 +1,10 @@
 """One row a managed job: what its TrainingRun says, in the words that are printed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from spotproof.controller.kinds import JOBSET, RAYJOB, RUN, Kind
+from spotproof.controller.kinds import RUN, Kind
+from spotproof.controller.relations import MANAGED
 from spotproof.controller.said import said, said_first
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant
@@ -101,11 +102,10 @@ def _said(run: Run, pods: Pods) -> str:
 
 
 def _unseen(world: World, seen: set[tuple[str, str]]) -> Iterator[Row]:
-    kinds: Sequence[Kind] = (JOBSET, RAYJOB)
-    for kind in kinds:
+    for kind in MANAGED.values():
         for job in world.all(kind):
             policy = text(job, "metadata", "labels", FALLBACK_POLICY_LABEL)
-            if policy and name_of(job) not in seen and not has_ended(job) and RUN not in world.unseen:
+            if policy and name_of(job) not in seen and not has_ended(kind, job) and RUN not in world.unseen:
                 yield _row_of(kind, job, policy)
 
 

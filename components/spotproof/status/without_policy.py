@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from spotproof.controller.kinds import JOB, JOBSET, POLICY, RAYJOB, Kind
+from spotproof.controller.kinds import JOB, POLICY, Kind
 from spotproof.controller.preflight import preflight
+from spotproof.controller.relations import MANAGED
 from spotproof.controller.said import said_first
 from spotproof.controller.templates import moving
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.fallback.run import Instant
 from spotproof.manifests.fallback_policy import read_policy
+from spotproof.settings.near import one_of
 from spotproof.status.jobs import KINDS, Selected, has_ended, is_part, spot_of
 from spotproof.status.pods import Pods
 from spotproof.status.reading import Object, mapping, name_of, text
@@ -50,7 +52,7 @@ def without_policy(world: World) -> tuple[Unmanaged, ...]:
     found: list[Unmanaged] = []
     for kind in KINDS:
         for job in world.all(kind):
-            if text(job, "metadata", "labels", FALLBACK_POLICY_LABEL) or is_part(job) or has_ended(job):
+            if text(job, "metadata", "labels", FALLBACK_POLICY_LABEL) or is_part(job) or has_ended(kind, job):
                 continue
             if selected := spot_of(kind, job, tiers):
                 found.append(_unmanaged(kind, job, selected, pods, _help(kind, job, selected, world, policies)))
@@ -103,7 +105,7 @@ def _help(
 ) -> tuple[str, str]:
     """The command that puts the job under a policy, or why none can."""
     if kind == JOB:
-        return "", "it is a Job, and policies move JobSets and RayJobs; `spotproof render` makes one"
+        return "", f"it is a Job, and a policy moves a {one_of(MANAGED)}; `spotproof render` makes one"
     if queue := text(job, "metadata", "labels", QUEUE_LABEL):
         return "", f"it is in Kueue's queue {queue}, and `suspend` of such a job is Kueue's"
     if POLICY in world.unseen:
@@ -135,7 +137,7 @@ def _managed(world: World, namespace: str) -> list[Object]:
     """The jobs of a namespace that name a policy, as the preflight compares with them."""
     return [
         {**job, "kind": kind.kind, "apiVersion": kind.api_version}
-        for kind in (JOBSET, RAYJOB)
+        for kind in MANAGED.values()
         for job in world.all(kind)
         if name_of(job)[0] == namespace and text(job, "metadata", "labels", FALLBACK_POLICY_LABEL)
     ]

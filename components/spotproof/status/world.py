@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
-from spotproof.controller.kinds import JOB, JOBSET, POD, POLICY, RAYJOB, RUN, Kind
+from spotproof.controller.kinds import JOB, POD, POLICY, RUN, Kind
+from spotproof.controller.relations import MANAGED
 from spotproof.fallback.run import Instant
 from spotproof.status.reading import Object, name_of, text
 
@@ -26,9 +27,7 @@ class Looked(NamedTuple):
 
 LOOKED: Final = (
     Looked(RUN, "what the fallback controller does is not shown"),
-    Looked(JOBSET, "JobSets on spot without a policy are not shown"),
-    Looked(RAYJOB, "RayJobs on spot without a policy are not shown"),
-    Looked(JOB, "Jobs on spot without a policy are not shown"),
+    *(Looked(each, f"{each.kind}s on spot without a policy are not shown") for each in (*MANAGED.values(), JOB)),
     Looked(POD, "what jobs without a policy wait for is not shown", "status.phase=Pending"),
     Looked(
         EVENT,

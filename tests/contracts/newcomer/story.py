@@ -1,4 +1,4 @@
-"""What becomes of a Flock whose nodes are reclaimed, while the controller dies in the middle: printed as JSON."""
+"""A Flock whose nodes are reclaimed while the controller dies, and one without a policy: told as JSON."""
 
 import json
 import sys
@@ -7,6 +7,9 @@ from typing import Any
 
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import NAMESPACE, POD, RUN, Object
+from spotproof.status.without_policy import without_policy
+from spotproof.status.world import LOOKED
+from spotproof.status.world import World as Seen
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, SYSTEM_NAMESPACE, WORKSPACE_LABEL
 from tests.contracts.newcomer.flock import ATTEMPT, FLOCK, NAME
 from tests.world.jobs import Tier, jobset, policy, pools
@@ -109,5 +112,17 @@ def story() -> dict[str, Any]:
     return {"tier": said["tier"], "evictions": said["evictions"], "moved": moved, "attempts_at_once": attempts_at_once}
 
 
+def shown() -> dict[str, Any]:
+    """One that names no policy waits for its nodes: what is told of it, where its kind is looked at."""
+    flock = _flock("team")
+    flock["metadata"] |= {"labels": {}, "uid": "1"}
+    flock["spec"]["template"]["spec"]["nodeSelector"] = {"karpenter.sh/capacity-type": "spot"}
+    pod = _pod(flock, "0")
+    pod["metadata"]["name"] = "flock-0"
+    pod["status"] = {"conditions": [{"type": "PodScheduled", "status": "False", "message": "no nodes available"}]}
+    seen = Seen({each.kind: {FLOCK: (flock,), POD: (pod,)}.get(each.kind, ()) for each in LOOKED})
+    return {each.kind: [each.name, each.selects, each.pods_waiting] for each in without_policy(seen)}
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps({"kinds": list(JOBS), **story()}))
+    sys.stdout.write(json.dumps({"kinds": list(JOBS), **story(), "shown": shown()}))

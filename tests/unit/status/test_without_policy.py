@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotproof.controller.kinds import POLICY
+from spotproof.controller.kinds import POLICY, RAYJOB
 from spotproof.status.jobs import has_ended
 from spotproof.status.without_policy import without_policy
 from spotproof.vocabulary import ON_DEMAND_SELECTORS, SPOT_SELECTORS
@@ -71,8 +71,14 @@ def test_jobs_with_a_policy_parts_of_others_and_jobs_that_are_over_are_not_told(
 
 @pytest.mark.parametrize("status", ["Complete", "Failed", "ValidationFailed"])
 def test_a_rayjob_that_nothing_leads_back_from_is_over(status: str) -> None:
-    assert has_ended(rayjob("x", {}, jobDeploymentStatus=status))
-    assert not has_ended(rayjob("x", {}, jobDeploymentStatus="Retrying"))
+    assert has_ended(RAYJOB, rayjob("x", {}, jobDeploymentStatus=status))
+    assert not has_ended(RAYJOB, rayjob("x", {}, jobDeploymentStatus="Retrying"))
+
+
+def test_a_rayjob_without_a_spec_is_not_over_and_shown_nowhere() -> None:
+    empty = {key: value for key, value in rayjob("x", {}).items() if key != "spec"}
+    assert not has_ended(RAYJOB, empty)
+    assert without_policy(world(empty)) == ()
 
 
 def test_a_jobset_on_a_tier_is_put_under_its_policy_by_one_label() -> None:
@@ -112,7 +118,7 @@ def test_a_job_that_selects_spot_by_another_label_is_told_what_to_select() -> No
 
 def test_a_plain_job_cannot_be_moved() -> None:
     (found,) = without_policy(world(PLAIN, policy()))
-    assert found.why_not == "it is a Job, and policies move JobSets and RayJobs; `spotproof render` makes one"
+    assert found.why_not == "it is a Job, and a policy moves a JobSet or RayJob; `spotproof render` makes one"
 
 
 def test_a_job_of_kueue_is_kueues() -> None:
