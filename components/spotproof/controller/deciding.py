@@ -88,11 +88,29 @@ def placed(status: TrainingRunStatus, gang: Gang, now: Instant) -> TrainingRunSt
     if gang.is_placed:
         return _running(with_sight(status, tier, history.seen_up(sight, now)) if not own.there else status, now)
     if gang.waiting:
-        since = status.waiting_since or min(gang.waiting_since or now, now)
+        since = _waiting_since(status, gang, now)
         if own.there or own.down is None:
             status = with_sight(status, tier, history.seen_down(sight, now))
-        return status.model_copy(update={"waiting_since": since, "since": since})
+        return status.model_copy(update={"waiting_since": since, "since": since, "waiting_paused": None})
+    if status.waiting_since is not None and status.waiting_paused is None:
+        return status.model_copy(update={"waiting_paused": now})
     return status
+
+
+def _waiting_since(status: TrainingRunStatus, gang: Gang, now: Instant) -> Instant:
+    """Since when, less the time in which the clock stood still."""
+    if status.waiting_since is None:
+        return min(gang.waiting_since or now, now)
+    paused = status.waiting_paused
+    return status.waiting_since if paused is None else min(status.waiting_since + max(now - paused, 0), now)
+
+
+def is_waiting(status: TrainingRunStatus) -> bool:
+    """Whether the clock of its tier runs: some pod finds no node.
+
+    Not while those that are there have one, and the others are held back by a quota of the namespace.
+    """
+    return status.waiting_since is not None and status.waiting_paused is None
 
 
 def _running(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
@@ -101,7 +119,8 @@ def _running(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
     since = (
         now if status.waiting_since is not None or status.since is None or status.phase != "Running" else status.since
     )
-    return status.model_copy(update={"waiting_since": None, "since": since, "waited": ()})
+    update = {"waiting_since": None, "waiting_paused": None, "since": since, "waited": ()}
+    return status.model_copy(update=update)
 
 
 def observation(
@@ -117,7 +136,7 @@ def observation(
     assert status.tier is not None  # noqa: S101 - for the type checker
     sights: dict[str, Sight] = {each.pool: sight_of(each) for each in status.tiers}
     own = sights.get(status.tier, Sight())
-    waiting = status.waiting_since is not None
+    waiting = is_waiting(status)
     if gang.is_placed and not waiting:
         phase, since = Phase.RUNNING, status.since or now
         sights[status.tier] = own._replace(there=True, up=now)
@@ -140,7 +159,7 @@ def moved(status: TrainingRunStatus, policy: Policy, job: Object, move: Move, no
             "tier": after,
             "arrived": state.arrived,
             "failures": tuple(RunFailure(at=each.at, pool=each.pool, kind=each.kind) for each in state.failures),
-            "waited": state.waited,
+            "waited": state.waited[-MOST_TIERS:],
             "moves": state.moves[-64:],
         }
     )

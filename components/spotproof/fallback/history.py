@@ -6,6 +6,9 @@ from spotproof.fallback.policy import Policy, are_equal
 from spotproof.fallback.run import EVICTION, Failure, Instant, Observation, RunState, Sight
 
 HOUR: Final = 3600
+TAKEN_AGAIN: Final = 2
+"""How often an equal tier that answers is taken until the job has a place: an answer may be of one node, and a whole
+gang need more."""
 
 
 def created(now: Instant, *, work: int | None = None, deadline: Instant | None = None, nodes: int = 1) -> RunState:
@@ -43,9 +46,15 @@ def moved(policy: Policy, state: RunState, *, before: str, after: str, now: Inst
     return state._replace(
         arrived=now,
         failures=() if afresh else state.failures,
-        waited=() if afresh else (*state.waited, before),
+        waited=() if afresh else _left(state.waited, before),
         moves=(*(at for at in state.moves if at > now - HOUR), now),
     )
+
+
+def _left(waited: tuple[str, ...], pool: str) -> tuple[str, ...]:
+    """The pools that were left, with one more: of each no more than the rules count, however long the market is dry."""
+    first = waited.index(pool) if waited.count(pool) >= TAKEN_AGAIN else -1
+    return (*(each for place, each in enumerate(waited) if place != first), pool)
 
 
 def seen_up(sight: Sight, now: Instant, *, asked: bool = False) -> Sight:

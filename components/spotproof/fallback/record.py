@@ -140,6 +140,7 @@ class Interruption(Settings):
         default=(), description="Spot nodes whose pods were lost: if one of them goes, it was an eviction."
     )
     over: Time | None = Field(default=None, description="When the gang was whole again; kept until the cause is known.")
+    again: Number = Field(default=0, description="Restarts since that one, none of which got the gang whole.")
 
 
 class Move(Settings):
@@ -224,6 +225,9 @@ class TrainingRunStatus(Settings):
     evictions: Number = Field(default=0, description="Evictions in all.")
     errors: Number = Field(default=0, description="Errors in all.")
     waiting_since: Time | None = Field(default=None, description="Since when it waits.")
+    waiting_paused: Time | None = Field(
+        default=None, description="Since when none of its pods is without a node, though others are not made yet."
+    )
     waiting_for: Text | None = Field(default=None, description="For what.")
     reason: Word = Field(default="", description="Why it is where it is, in a word.")
     message: Text = Field(default="", description="Why it is where it is, in a sentence.")
@@ -242,7 +246,7 @@ class TrainingRunStatus(Settings):
         default=(), description="Interruptions that count on the tiers of the present price, oldest first."
     )
     waited: Annotated[ListOf[PoolName], Field(max_length=32)] = Field(
-        default=(), description="Pools whose pendingTimeout has passed since the job last ran."
+        default=(), description="Pools of the present price that the job has left since it last ran."
     )
     moves: Annotated[ListOf[Time], Field(max_length=64)] = Field(
         default=(), description="Its moves of the last hour, for maxMovesPerHour."

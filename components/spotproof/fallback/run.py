@@ -70,10 +70,10 @@ class Observation(NamedTuple):
 class RunState(NamedTuple):
     """What the job has lived through, as its TrainingRun keeps it: with it a new process decides as the old one would.
 
-    `failures` are those since the job came to the tiers of its present price. `waited` are the pools whose
-    pendingTimeout has passed since the job last ran. `done` is the work, in seconds, that attempts which have ended
-    are taken to have saved. `work` and `deadline` are None for a job that does not name them. `restart_seen` is the
-    90th percentile of its restarts so far, `nodes` the size of its gang.
+    `failures` are those since the job came to the tiers of its present price. `waited` are the pools of the
+    present price that the job has left since it last ran. `done` is the work, in seconds, that attempts which have
+    ended are taken to have saved. `work` and `deadline` are None for a job that does not name them. `restart_seen` is
+    the 90th percentile of its restarts so far, `nodes` the size of its gang.
     """
 
     created: Instant

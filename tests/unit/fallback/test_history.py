@@ -55,6 +55,16 @@ def test_what_was_waited_for_in_vain_is_remembered_among_equals_until_the_job_ru
     assert started(state).waited == ()
 
 
+def test_of_each_equal_tier_that_was_left_no_more_is_remembered_than_the_rules_count() -> None:
+    """A TrainingRun holds 32: a gang that went to and fro in a dry market for hours could not be written any more."""
+    state = job()
+    for _ in range(40):
+        state = moved(RULE, state, before="spot", after="twin", now=5)
+        state = moved(RULE, state, before="twin", after="spot", now=5)
+
+    assert state.waited == ("spot", "twin", "spot", "twin")
+
+
 def test_moves_of_the_last_hour_are_kept_and_older_ones_forgotten() -> None:
     state = job(moves=(100, 101, 3_000))
 

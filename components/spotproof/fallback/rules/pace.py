@@ -58,7 +58,9 @@ def _running(view: View, budget: Budget) -> Decision | Instant:
                 continue
             if not view.is_fresh(tier):
                 return view.ask(tier)
-            numbers = (spare.share(budget), spare.needed(budget, age, stake), tier.pool, age)
+            # of a tier that was never seen without room the job knows for as long as it is there
+            known = min(age, view.now - view.state.created)
+            numbers = (spare.share(budget), spare.needed(budget, age, stake), tier.pool, known)
             return view.move(tier, Reason(Code.SPARE_LEAVE, numbers))
         else:
             next_at = min(next_at, view.now + budget.until_done())

@@ -44,6 +44,32 @@ def test_a_tier_that_is_used_up_is_neither_asked_nor_taken() -> None:
     assert at(policy(SPOT, TWIN, THIRD, ON_DEMAND), spent, seen, NOW) == ("wait", "spot", Code.WAITING)
 
 
+@pytest.mark.parametrize(
+    ("waited", "answer"),
+    [
+        ((), ("move", "twin", Code.EQUAL)),
+        (("spot", "twin"), ("move", "twin", Code.EQUAL)),
+        (("spot", "twin", "spot", "twin"), ("wait", "spot", Code.WAITING)),
+    ],
+)
+def test_an_equal_tier_that_answers_and_has_no_place_for_the_gang_is_taken_twice(
+    waited: tuple[str, ...], answer: tuple[str, str, Code]
+) -> None:
+    """A probe of one node said yes each time, and a gang of eight never reached the tier after the equals."""
+    seen = waiting(since=NOW, spot=down(NOW), twin=up())
+
+    assert at(policy(SPOT, TWIN, ON_DEMAND), job(waited=waited), seen, NOW) == answer
+
+
+def test_one_that_was_left_twice_is_not_asked_and_the_job_goes_on_to_on_demand() -> None:
+    left = job(waited=("twin", "spot", "twin"))
+    seen = waiting(since=NOW)._replace(sights={"spot": down(NOW), "twin": down(100, asked=100)})
+    rule = policy(SPOT, TWIN, ON_DEMAND, probe_every=1800)
+
+    assert at(rule, left, seen, NOW) == ("wait", "spot", Code.WAITING)
+    assert at(rule, left, seen, NOW + HOUR) == ("move", "on-demand", Code.TIMEOUT)
+
+
 def test_a_job_whose_own_tier_has_room_asks_nobody() -> None:
     assert at(THREE, job(), waiting(since=NOW, spot=up()), NOW) == ("wait", "spot", Code.PLACED)
 

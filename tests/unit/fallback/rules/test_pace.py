@@ -264,3 +264,11 @@ def test_the_sentences_name_what_is_spare_and_what_was_needed() -> None:
     assert says(PACE, 100_000, 12_000, kept) == (
         "staying on on-demand: 12 % of the time left is spare, and 13 % is needed to try a cheaper tier"
     )
+
+
+def test_a_tier_that_was_never_seen_without_room_has_been_up_for_as_long_as_the_job_is_there() -> None:
+    seen = running("on-demand", since=0, spot=Sight(there=True))
+    decision = decide(PACE, with_spare(100_000, 90_000), seen, NOW)
+
+    assert decision.reason.code is Code.SPARE_LEAVE
+    assert sentence(decision.reason).startswith("taking spot: it has been up for 277h46m")
