@@ -2,9 +2,12 @@
 
 from typing import Final
 
+from spotproof.controller import deciding
+from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.gang import Gang
+from spotproof.controller.kinds import Object
 from spotproof.controller.messages import condition
-from spotproof.controller.phases import REASONS, why
+from spotproof.controller.phases import REASONS, ROLE_MISSING, why
 from spotproof.controller.said import Said, Want
 from spotproof.fallback.reasons import Code, sentence
 from spotproof.fallback.record import KEPT_HISTORY, Past, RunCondition, RunPhase, TrainingRunStatus
@@ -51,6 +54,17 @@ def because(status: TrainingRunStatus, reason: str, **values: object) -> Trainin
     return in_phase(status, REASONS[reason].phase, reason, why(reason, **values))
 
 
+def failed_too_often(before: TrainingRunStatus, after: TrainingRunStatus, job: Object) -> TrainingRunStatus | None:
+    """The status of a job that has just failed by itself more often than its own limit; None where it has not.
+
+    One that was resumed after that has more errors than its limit, and goes on until the next.
+    """
+    limit = backoff_limit_of(job)
+    if limit is None or after.errors <= limit or after.errors == before.errors:
+        return None
+    return because(after, "TooManyErrors", errors=after.errors, limit=limit)
+
+
 def decided(
     status: TrainingRunStatus, decision: Decision, gang: Gang, waits_for: Said | None, now: Instant
 ) -> TrainingRunStatus:
@@ -58,20 +72,23 @@ def decided(
 
     `waits_for` is what the scheduler, Karpenter or the cloud says is missing.
     """
-    waiting = status.waiting_since is not None and decision.reason.code is not Code.PLACED
-    said = sentence(decision.reason)
+    waiting = deciding.is_waiting(status) and decision.reason.code is not Code.PLACED
+    said, reason = sentence(decision.reason), decision.reason.code.value
+    role = waiting and waits_for is not None and waits_for.want is Want.ROLE
+    if role:
+        # nothing is dry: whatever the market, EC2 starts none until somebody makes the role
+        said, reason = why(ROLE_MISSING, tier=status.tier), ROLE_MISSING
     status = status.model_copy(
         update={
             "phase": _phase(status, gang, waiting=waiting),
-            "reason": decision.reason.code.value,
+            "reason": reason,
             "message": said[:1024],
             "waiting_for": waits_for.text[:1024] if waiting and waits_for else None,
             "next_decision_time": None if decision.next_at >= NEVER else decision.next_at,
         }
     )
     if waiting and decision.reason.code in LAST_TIER:
-        role = waits_for is not None and waits_for.want is Want.ROLE
-        missing = "SpotRoleMissing" if role else "NoRoom"
+        missing = ROLE_MISSING if role else "NoRoom"
         return conditioned(status, "LastTierWaits", missing, now, message=said, tier=status.tier)
     return conditioned(status, "LastTierWaits", "Placed", now)
 
@@ -109,9 +126,9 @@ def arrived(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
     return status.model_copy(update={"history": (*before, last.model_copy(update={"seconds": max(now - last.at, 0)}))})
 
 
-def progressing(status: TrainingRunStatus, saved: int, now: Instant) -> TrainingRunStatus:
+def progressing(status: TrainingRunStatus, saved: int, now: Instant, *, restarts: int = 1) -> TrainingRunStatus:
     """Count restarts that saved nothing; at the fifth in a row the owner is told, and the job goes on."""
-    stalled = status.stalled_restarts + 1 if saved <= status.progress_seconds else 0
+    stalled = status.stalled_restarts + restarts if saved <= status.progress_seconds else restarts - 1
     status = status.model_copy(
         update={"stalled_restarts": stalled, "progress_seconds": max(saved, status.progress_seconds)}
     )

@@ -14,6 +14,8 @@ from spotproof.controller.kinds import Object
 MOST_NODES: Final = 5_000
 MOST_PODS: Final = 512
 """Of one job."""
+MOST_PODS_IN_ALL: Final = 20_000
+"""Some 20 MB. Who leads forgets what is accounted for; a replica that waits for the lease never does."""
 
 
 class Departed:
@@ -21,7 +23,9 @@ class Departed:
 
     def __init__(self) -> None:
         self._nodes: OrderedDict[str, Object] = OrderedDict()
-        self._pods: dict[object, OrderedDict[str, Object]] = {}
+        self._pods: OrderedDict[object, OrderedDict[str, Object]] = OrderedDict()
+        """The job that lost one last is the last."""
+        self._count = 0
         self._refused: dict[str, Object] = {}
         self._claims: OrderedDict[str, Object] = OrderedDict()
 
@@ -34,9 +38,15 @@ class Departed:
     def pod(self, key: object, pod: Object) -> None:
         """A pod of a job is gone; as it was last."""
         pods = self._pods.setdefault(key, OrderedDict())
+        self._pods.move_to_end(key)
+        self._count += pod["metadata"]["uid"] not in pods
         pods[pod["metadata"]["uid"]] = pod
         while len(pods) > MOST_PODS:
             pods.popitem(last=False)
+            self._count -= 1
+        while self._count > MOST_PODS_IN_ALL:
+            _, oldest = self._pods.popitem(last=False)
+            self._count -= len(oldest)
 
     def claim(self, claim: Object) -> None:
         """A NodeClaim is gone; one that was never launched says that its pool had no room."""
@@ -71,10 +81,10 @@ class Departed:
 
     def forget(self, key: object, uids: set[str] | None = None) -> None:
         """These pods of a job are accounted for; all of them without `uids`."""
-        if uids is None:
-            self._pods.pop(key, None)
-        elif key in self._pods:
-            for uid in uids:
-                self._pods[key].pop(uid, None)
-            if not self._pods[key]:
-                del self._pods[key]
+        pods = self._pods.get(key)
+        if pods is None:
+            return
+        for uid in [*pods] if uids is None else uids:
+            self._count -= pods.pop(uid, None) is not None
+        if not pods:
+            del self._pods[key]

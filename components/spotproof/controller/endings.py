@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from spotproof.controller import concluding, deciding, interruptions
+from spotproof.controller.messages import ENDS
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
 from spotproof.controller.visit import past
 from spotproof.fallback.policy import policy_of
@@ -15,7 +16,8 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     """The job is on its tier, as far as the controller can do anything for it; its gang is still to be placed."""
     case, move = here.case, here.move
     spot = {each.pool for each in here.policy.tiers if each.capacity == SPOT}
-    status = interruptions.cut_off(status, case.state, spot)
+    before = status
+    status = concluding.counting(before, interruptions.cut_off(status, case.state, spot), case.second)
     status = deciding.moved(status, policy_of(here.policy), case.job, move, case.second)
     # taken before the resume; an attempt that ended by itself is counted as it ends here
     counted = status.counted if move.step == "Resuming" else case.kind.baseline(case.job)
@@ -33,9 +35,10 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     # what has ended is left where it is, and is no loss of the attempt that begins
     case.memory.accounted = {each["metadata"]["uid"] for each in case.cache.pods(case.key)}
     entry = past(move)
-    case.tell(entry.what, message=move.message, tier=move.to)
+    case.tell(ENDS[entry.what], message=move.message, tier=move.to)
     status = concluding.remembering(status, entry)
-    return concluding.in_phase(status, "Pending", move.reason, f"{move.message}; being placed on {move.to}")
+    placing = concluding.in_phase(status, "Pending", move.reason, f"{move.message}; being placed on {move.to}")
+    return concluding.failed_too_often(before, status, case.job) or placing
 
 
 def _foreign_suspend(_: Moving, status: TrainingRunStatus) -> TrainingRunStatus:

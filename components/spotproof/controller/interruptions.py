@@ -66,7 +66,7 @@ def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     elif later := _later_errors(status.interruption, facts):
         status = _again(status, facts, later)
     if status.interruption is not None and status.interruption.over is None:
-        status = _settle(_with_evidence(status, facts), facts)
+        status = _settle(_again_restarted(_with_evidence(status, facts), facts), facts)
         if facts.gang.is_whole:
             status = _settle(_end(status, facts), facts)
     elif facts.gang.is_whole and _is_whole_anew(status.counted, facts.gang):
@@ -148,6 +148,24 @@ def _with_evidence(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus
         finding, said = best.finding, best.seen
     update = {"finding": finding, "evidence": said[:1024], "nodes": tuple(nodes[:64])}
     return status.model_copy(update={"interruption": interruption.model_copy(update=update)})
+
+
+def _again_restarted(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
+    """How often its operator has started the job since: the interruption is one, the restarts are several."""
+    interruption = status.interruption
+    assert interruption is not None  # noqa: S101 - for the type checker
+    again = max(interruption.again, facts.state.restarts - interruption.restarts)
+    return status.model_copy(update={"interruption": interruption.model_copy(update={"again": again})})
+
+
+def restarts(before: TrainingRunStatus, after: TrainingRunStatus) -> int:
+    """How many restarts of the job one look has found: by its interruptions, and of one that goes on by its `again`."""
+    old, new = before.interruption, after.interruption
+    counted = after.evictions - before.evictions + after.errors - before.errors
+    if new is None:
+        return 0 if old is not None else max(counted, 0)
+    begun = old is None or (old.attempt, old.since) != (new.attempt, new.since)
+    return max(new.again + 1, counted) if begun else new.again - old.again
 
 
 def _went_with_the_restart(loss: Loss, state: JobState) -> bool:

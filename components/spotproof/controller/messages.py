@@ -79,6 +79,11 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
             "moved to {tier}: {message}",
             "The job is resumed on the new tier, and its gang is being placed there.",
         ),
+        "Restarting": Message(
+            "Normal",
+            "starting again on {tier}: {message}",
+            "The whole job is suspended, and resumed on its own tier once its last pod is gone.",
+        ),
         "Restarted": Message(
             "Normal",
             "started again on {tier}: {message}",
@@ -89,8 +94,13 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
         "Parked": Message(
             "Normal",
             "gave its nodes on {tier} back: {message}",
-            "Half a gang held nodes that another half may need. The job is suspended for a moment and tries again.",
+            "Half a gang held nodes that another half may need. The job is suspended, and tries again in a while.",
             "If it happens often, the pool is smaller than the jobs that wait for it: raise its maxNodes.",
+        ),
+        "Unparked": Message(
+            "Normal",
+            "tries again on {tier}, after it {message}",
+            "The job is resumed on its tier, and its gang is being placed there.",
         ),
         "HandedBack": Message(
             "Warning",
@@ -120,6 +130,11 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
     }
 )
 """By reason: what is written on the job."""
+
+
+BEGINS: Final[Mapping[str, str]] = MappingProxyType({"Moved": "Moving", "Restarted": "Restarting", "Parked": "Parked"})
+ENDS: Final[Mapping[str, str]] = MappingProxyType({"Moved": "Moved", "Restarted": "Restarted", "Parked": "Unparked"})
+"""By what a move is to the job's history: its event as it begins, and as the job is resumed."""
 
 
 class State(NamedTuple):

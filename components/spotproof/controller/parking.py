@@ -7,9 +7,11 @@ after a while that no other job shares, and after those that are older.
 
 from typing import TYPE_CHECKING, Final
 
+from spotproof.controller.deciding import is_waiting
 from spotproof.controller.kinds import Object
 from spotproof.controller.writing import read_status
 from spotproof.fallback.record import TrainingRunStatus
+from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import NEVER, Action, Decision, Instant
 from spotproof.fallback.view import ANSWER
 
@@ -19,13 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["ANSWER", "due", "resume_at"]
 
 LEAST: Final = 0.5
-"""Of pendingTimeout: how soon a job comes again at the earliest; twice as much and jitter at the latest."""
+"""Of pendingTimeout: how soon a job comes again at the earliest; three times as late at the latest."""
+APART_SECONDS: Final = 10
+"""Between two that come again: the pods of the older one are before the scheduler by then. Of a short pendingTimeout a
+tenth."""
 
 
 def due(here: "Visit", status: TrainingRunStatus) -> float | None:
     """When a half-placed job is to give back; None where it is none."""
     tier = here.tiers.get(status.tier or "")
-    if tier is None or status.waiting_since is None or not status.nodes_held:
+    if tier is None or status.waiting_since is None or not is_waiting(status) or not status.nodes_held:
         return None
     return float(status.waiting_since) + tier.pending_timeout.total_seconds()
 
@@ -37,8 +42,24 @@ def resume_at(here: "Visit", status: TrainingRunStatus, decision: Decision) -> I
         return None
     tier = here.tiers[status.tier or ""]
     pause = int(tier.pending_timeout.total_seconds() * (LEAST + here.jitter)) + 1
-    wanted = here.second + pause
+    wanted = _in_order_of_age(here, status, here.second + pause, tier)
     return wanted if decision.next_at >= NEVER else max(min(wanted, decision.next_at), here.second + 1)
+
+
+def _in_order_of_age(here: "Visit", status: TrainingRunStatus, wanted: Instant, tier: ResolvedTier) -> Instant:
+    """Not before those that are older and wait outside as this one does, and before those that are younger."""
+    apart = int(min(APART_SECONDS, tier.pending_timeout.total_seconds() / 10)) + 1
+    outside = [
+        (_age(run), at) for run in here.cache.waiting(status.tier or "") if (at := _comes_again(run)) is not None
+    ]
+    older = [at for age, at in outside if age < _age(here.run)]
+    younger = [at for age, at in outside if age > _age(here.run)]
+    return max([min([wanted, *(at - apart for at in younger)]), here.second + 1, *(at + apart for at in older)])
+
+
+def _comes_again(run: Object) -> Instant | None:
+    move = read_status(run).move
+    return None if move is None else move.resume_at
 
 
 def _is_the_oldest_of_several(here: "Visit", status: TrainingRunStatus) -> bool:

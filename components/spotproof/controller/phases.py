@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from spotproof.controller.messages import EVENTS, GIVE_BACK, NOTHING
+from spotproof.controller.said import SPOT_ROLE_COMMAND
 from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import RunPhase
 from spotproof.vocabulary import MANUAL_LABEL, PAUSED_LABEL
@@ -23,6 +24,7 @@ class Why(NamedTuple):
 
 
 SILENT_HANG: Final = "SilentHang"
+ROLE_MISSING: Final = "SpotRoleMissing"
 HALF_PLACED: Final = "HalfPlaced"
 REASONS: Final[Mapping[str, Why]] = MappingProxyType(
     {
@@ -36,6 +38,12 @@ REASONS: Final[Mapping[str, Why]] = MappingProxyType(
             "Parked",
             "held {nodes} nodes for {tier} that the rest of the gang did not get: given back",
             EVENTS["Parked"].remedy,
+        ),
+        ROLE_MISSING: Why(
+            "Waiting",
+            "EC2 starts no spot node for {tier}, and this is no dry market: the account lacks the service-linked role "
+            f"for spot. Run `{SPOT_ROLE_COMMAND}`",
+            f"`{SPOT_ROLE_COMMAND}`, once an account.",
         ),
         "Adopted": Why("Moving", "the job was found suspended for a move of which no record was left"),
         "SuspendedElsewhere": Why(

@@ -16,6 +16,7 @@ from spotproof.controller.gang import complete_without_pods, gang
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, RUN, Object
 from spotproof.controller.memory import Memory
+from spotproof.controller.messages import BEGINS
 from spotproof.controller.metrics import Observer, Unobserved
 from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation, resuming, suspending
 from spotproof.controller.phases import why
@@ -25,7 +26,7 @@ from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
-from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, stored, visit
+from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, past, stored, visit
 from spotproof.controller.watched import project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
@@ -223,7 +224,7 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     for pool, since, keep in outcome.withdraw:
         asking.withdraw(case.api, case.cache, case.key, pool, since, keep_nodes=keep)
     if new.move is not None:
-        case.tell("Moving", message=new.move.message, tier=new.move.to)
+        case.tell(BEGINS[past(new.move).what], message=new.move.message, tier=new.move.to)
         return _move(case, new, standing.remembering(policy, new))
     _ask(here, outcome)
     return _failed(case, new) if new.phase == "Failed" else outcome.look_at
@@ -267,14 +268,14 @@ def _ask(here: Visit, outcome: Outcome) -> None:
 def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> None:
     """What was counted."""
     said = after.interruption or before.interruption
-    evidence = "" if said is None else said.evidence
+    evidence, tier = ("", after.tier) if said is None else (said.evidence, said.pool)
     if after.evictions > before.evictions:
-        case.tell("Evicted", message=evidence, tier=after.tier, count=after.evictions)
+        case.tell("Evicted", message=evidence, tier=tier, count=after.evictions)
         case.observer.interrupted(case.key.kind, "eviction")
     if after.errors > before.errors:
-        case.tell("Error", message=evidence, tier=after.tier, count=after.errors)
+        case.tell("Error", message=evidence, tier=tier, count=after.errors)
         case.observer.interrupted(case.key.kind, "error")
-    if after.stalled_restarts == concluding.STALLED and before.stalled_restarts < concluding.STALLED:
+    if after.stalled_restarts >= concluding.STALLED and before.stalled_restarts < concluding.STALLED:
         case.tell("NoProgress", count=after.stalled_restarts)
 
 
@@ -314,7 +315,8 @@ def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> floa
 
 
 def _ended(here: Moving, status: TrainingRunStatus, ended: Ended) -> float:
-    here.case.written(end(here, status, ended))
+    new = end(here, status, ended)
+    _tell(here.case.written(new), status, new)
     if ended == "done":
         here.case.observer.moved(here.case.key.kind, here.move.reason)
     return here.case.now + AGAIN_SECONDS

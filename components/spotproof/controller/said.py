@@ -31,20 +31,11 @@ class Want(enum.Enum):
     NODE = "Node"
 
 
-DRY: Final = frozenset({Want.CAPACITY, Want.LIMITS, Want.PRICE})
-"""What a market is dry by: nothing is wrong, and time or another tier helps."""
-
-
 class Said(NamedTuple):
     """What is missing, and the end of a sentence that begins with `waits for`."""
 
     want: Want
     text: str
-
-    @property
-    def is_dry(self) -> bool:
-        """Whether it is a dry market, and not something that somebody has to mend."""
-        return self.want in DRY
 
 
 class Pattern(NamedTuple):

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from spotproof.controller import asking, concluding, deciding, parking
-from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.case import Case
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate
 from spotproof.controller.gang import Gang, is_on, owners
-from spotproof.controller.interruptions import Facts, Loss, account
+from spotproof.controller.interruptions import Facts, Loss, account, restarts
 from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.phases import HALF_PLACED, SILENT_HANG, why
 from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
@@ -60,16 +59,16 @@ def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
     before = status
     seen = _seen_before(here, status)
     status = concluding.counting(status, _counted(here, status), here.second)
-    if status.interruption is not None and before.interruption is None:
-        saved = deciding.saved(status, here.rule, here.job, seen, here.second)
-        done = saved.done_seconds if seen.progress is None else seen.progress
-        status = concluding.progressing(saved, done, here.second)
+    if found := restarts(before, status):
+        if before.interruption is None:
+            status = deciding.saved(status, here.rule, here.job, seen, here.second)
+        done = status.done_seconds if seen.progress is None else seen.progress
+        status = concluding.progressing(status, done, here.second, restarts=found)
     status = deciding.placed(status, here.gang, here.second)
     if here.gang.is_whole:
         status = concluding.arrived(status, here.second)
-    limit = backoff_limit_of(here.job)
-    if limit is not None and status.errors > limit and status.errors > before.errors:
-        return Outcome(concluding.because(status, "TooManyErrors", errors=status.errors, limit=limit))
+    if (failed := concluding.failed_too_often(before, status, here.job)) is not None:
+        return Outcome(failed)
     if _hangs(here, status):
         return Outcome(_begun(here, status, status.tier or "", (SILENT_HANG, why(SILENT_HANG))))
     status, withdrawn = _answered(here, status)
@@ -252,7 +251,7 @@ def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
     nobody says so, and a launch is given the time of an answer to a probe.
     """
     tier = here.tiers.get(status.tier or "")
-    if status.waiting_since is None or tier is None:
+    if status.waiting_since is None or not deciding.is_waiting(status) or tier is None:
         return None
     refused = here.cache.departed.refused_at(tier.pool)
     if refused and parse_instant(refused) >= status.waiting_since:
@@ -297,7 +296,7 @@ def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, 
 
 def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     """What the job waits for, as the scheduler, Karpenter or the cloud says it."""
-    if (since := status.waiting_since) is None or status.tier is None:
+    if (since := status.waiting_since) is None or not deciding.is_waiting(status) or status.tier is None:
         return None
     refused = here.cache.departed.refused(status.tier)
     fresh = [each for each in refused if parse_instant(each["metadata"]["creationTimestamp"]) >= since]

@@ -7,7 +7,7 @@ import pytest
 
 from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence
 from spotproof.controller.gang import Gang
-from spotproof.controller.interruptions import BEFORE, SUSPENDED, Facts, Loss, account, cut_off
+from spotproof.controller.interruptions import BEFORE, SUSPENDED, Facts, Loss, account, cut_off, restarts
 from spotproof.controller.jobs.contract import JobState
 from spotproof.fallback.record import Counted, TrainingRunStatus
 from tests.unit.controller.things import NOW, gang, pod, state
@@ -262,3 +262,42 @@ def test_a_look_twice_at_the_same_counts_once() -> None:
         status = looked(status, HALF, EVICTION)
 
     assert counts(status) == (1, 0, ["eviction"])
+
+
+@pytest.mark.parametrize(
+    ("words", "second", "found"),
+    [
+        ("the same look again", (HALF, state(1)), 0),
+        ("its own restart", (HALF, state(1)), 0),
+        ("one more, and the gang was never whole", (HALF, state(2)), 1),
+        ("several that nobody saw one by one", (HALF, state(5)), 4),
+    ],
+)
+def test_restarts_of_one_interruption_are_told_one_by_one(
+    words: str, second: tuple[Gang, JobState], found: int
+) -> None:
+    seen, has = second
+    first = looked(running(), HALF, EVICTION, has=state(1))
+    after = looked(first, seen, EVICTION, after=5, has=has)
+
+    assert restarts(running(), first) == 1
+    assert restarts(first, after) == found, words
+    assert counts(after) == (1, 0, ["eviction"])
+
+
+def test_a_program_that_fails_before_its_gang_is_whole_restarts_once_an_error() -> None:
+    status, found = looked(running(), HALF, ERROR), []
+    for number in range(1, 6):
+        after = looked(status, HALF, ERROR, after=number * 9, has=state(number, number), attempt=str(number))
+        found.append(restarts(status, after))
+        status = after
+
+    assert found == [1, 1, 1, 1, 1]
+    assert status.errors == 6
+
+
+def test_the_end_of_an_interruption_is_no_restart() -> None:
+    first = looked(running(), HALF, EVICTION)
+    after = looked(first, WHOLE, after=9, has=state(1))
+
+    assert restarts(first, after) == 0

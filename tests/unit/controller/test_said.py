@@ -39,11 +39,6 @@ def test_every_row_of_the_table_is_the_answer_to_a_message() -> None:
     assert [row.source for row in PATTERNS if row not in answered] == []
 
 
-def test_a_market_is_dry_by_capacity_limits_or_price_and_by_nothing_else() -> None:
-    dry = {want for message, want, _ in MESSAGES if (found := said(message)) and found.is_dry}
-    assert dry == {Want.CAPACITY, Want.LIMITS, Want.PRICE}
-
-
 def test_the_command_is_that_of_the_stack() -> None:
     assert SPOT_ROLE_COMMAND == COMMAND
 

@@ -29,6 +29,7 @@ def pod(  # noqa: PLR0913
     leaving: bool = False,
     attempt: str = "0",
     waits: bool = False,
+    waits_since: int = 0,
 ) -> Object:
     """A pod of a JobSet's gang."""
     conditions: list[Object] = []
@@ -39,7 +40,12 @@ def pod(  # noqa: PLR0913
         conditions.append({"type": "Ready", "status": "True"})
     if waits:
         conditions.append(
-            {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": at()}
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "Unschedulable",
+                "lastTransitionTime": at(waits_since),
+            }
         )
     meta: Object = {
         "name": name,
