@@ -1,11 +1,11 @@
 """Every kind of move, as a story that begins quietly and ends in one state, whatever is spoilt in between."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from spotproof.rehearsal.history import works
-from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION
+from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION, POOL_LABEL
 from tests.e2e import ray
 from tests.e2e.controller.gangs import EIGHT, JOBSET, RAYJOB, Gang
 from tests.e2e.controller.policies import on_demand, spot
@@ -18,6 +18,8 @@ SECONDS: Final = 180.0
 """For the end, a silent watch and a lease that runs out included."""
 HALF_SECONDS: Final = "3s"
 DRY_SECONDS: Final = "3s"
+HELD: Final = ("example.org/held",)
+RETRYING: Final = "Retrying"
 ENOUGH: Final = 5
 """Failures that a tier takes, where the job is to stay on it."""
 
@@ -139,8 +141,8 @@ def _with_errors_left(here: Controlled, gang: Gang, *, limit: int, count_errors:
 
 
 def _errors_leave_the_tier(here: Controlled, gang: Gang) -> None:
-    """The error that is counted moves the job while KubeRay is about to make the next attempt by itself."""
     _with_errors_left(here, gang, limit=ENOUGH, count_errors=True)
+    _keep_cluster(here, HELD)
 
 
 def _no_errors_left(here: Controlled, gang: Gang) -> None:
@@ -152,6 +154,28 @@ def _program_fails(here: Controlled, gang: Gang) -> None:
         ray.ends(here, here.status("RayJob")["jobId"], "FAILED")
     else:
         here.turn(gang.moving(here)[:1], "exit-code", 1)
+
+
+def _program_fails_and_its_cluster_goes_slowly(here: Controlled, gang: Gang) -> None:
+    """KubeRay makes the next attempt once the old cluster is gone: until then it is about to, and the job moves."""
+    _program_fails(here, gang)
+    here.wait(lambda: _pools(here) == {ON_DEMAND_POOL}, "the next attempt to be meant for on-demand", SECONDS)
+    assert here.status("RayJob")["jobDeploymentStatus"] == RETRYING
+    _keep_cluster(here, [])
+
+
+def _keep_cluster(here: Controlled, finalizers: Sequence[str]) -> None:
+    """The Ray cluster cannot go as long as something holds it."""
+    name = here.status("RayJob")["rayClusterName"]
+    here.recorder.mark(f"finalizers {finalizers}", f"RayCluster/{name}")
+    change = {"metadata": {"finalizers": list(finalizers)}}
+    here.kube.patch(ray.RAY, "RayCluster", name, change, here.namespace)
+
+
+def _pools(here: Controlled) -> set[str]:
+    """Of the job's workers, as its next cluster is to have them."""
+    groups = here.job("RayJob")["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    return {each["template"]["spec"]["nodeSelector"][POOL_LABEL] for each in groups}
 
 
 DOWN: Final = (SPOT_POOL, ON_DEMAND_POOL)
@@ -170,7 +194,9 @@ MOVES: Final[Mapping[str, Move]] = {
     "rayjob-down": Move(RAYJOB, DOWN, 1, _on_spot, _node_goes),
     "rayjob-vanished": Move(RAYJOB, STAYS, 1, _with_a_spare_node, _node_vanishes),
     "rayjob-timeout": Move(RAYJOB, LAST, 0, _no_spot, _waits_for_spot),
-    "rayjob-retrying": Move(RAYJOB, DOWN, 0, _errors_leave_the_tier, _program_fails, errors=1),
+    "rayjob-retrying": Move(
+        RAYJOB, DOWN, 0, _errors_leave_the_tier, _program_fails_and_its_cluster_goes_slowly, errors=1
+    ),
     "rayjob-up": Move(RAYJOB, UP, 0, _on_on_demand, _spot_comes_back),
     "rayjob-park": Move(RAYJOB, LAST, 0, _half, _waits_for_the_other_half),
     "rayjob-failed": Move(RAYJOB, STAYS, 0, _no_errors_left, _program_fails, errors=1, fails=True),

@@ -87,8 +87,6 @@ class Theatre:
             why = f"{type(error).__name__}: {error}"
         finally:
             spoiler.clear_up()
-            if not self.alone.is_running:
-                self.alone.start()
         return Result(spoiler.reached, why, round(time.monotonic() - began, 1))
 
     def _play(self, name: str, spoiler: Nothing) -> list[str]:

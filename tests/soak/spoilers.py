@@ -59,9 +59,11 @@ class Nothing:
         """All is well; wait until all that goes on beside is over, so that nothing can come of it any more."""
 
     def clear_up(self) -> None:
-        """As it was before, for the next case."""
+        """As it was before, for the next case, wherever this one has ended."""
         self.proxy.disarm()
         self.proxy.cut_silent_watches()
+        if not self.alone.is_running:
+            self.alone.start()
 
 
 class Refusal(Nothing):
@@ -110,8 +112,8 @@ class Refusal(Nothing):
             self.thread.join()
 
     def clear_up(self) -> None:
-        super().clear_up()
         self._over()
+        super().clear_up()
 
 
 class Kill(Refusal):
@@ -182,16 +184,19 @@ class Lease(Refusal):
     def fault(self, case: Case) -> Fault:  # noqa: ARG002  # the others'
         return Fault.LATE
 
+    def __init__(self, plane: ControlPlane, proxy: FaultProxy, alone: Controller, case: Case | None = None) -> None:
+        super().__init__(plane, proxy, alone, case)
+        self.first = Controller(plane, "leader", through=proxy, arguments=())
+        self.second = Controller(plane, "follower", arguments=())
+        self.leader = self.heir = ""
+        self.over = threading.Event()
+        self.kubelet = threading.Thread(target=self._keep)
+
     def begin(self) -> None:
         self.alone.kill()
         self._free()
-        self.first = Controller(self.plane, "leader", through=self.proxy, arguments=())
-        self.second = Controller(self.plane, "follower", arguments=())
-        self.over = threading.Event()
-        self.kubelet = threading.Thread(target=self._keep)
         self.first.start()
-        wait(self.holder, "the first replica to have the lease", LEASE_SECONDS, seen=self.first.tail)
-        self.leader = self.heir = self.holder()
+        self.leader = wait(self.holder, "the first replica to lead", LEASE_SECONDS, seen=self.first.tail)
         self.second.start(until_ready=False)
         self.kubelet.start()
         super().begin()
@@ -237,12 +242,12 @@ class Lease(Refusal):
         self.over.set()
         if self.kubelet.is_alive():
             self.kubelet.join()
-        super().clear_up()
+        self._over()
         self.proxy.refuses_leases = False
         for each in (self.first, self.second):
             if each.is_running:
                 each.kill()
-        self.alone.start()
+        super().clear_up()
 
 
 SPOILERS: Final[Mapping[str, type[Nothing]]] = {
