@@ -108,16 +108,16 @@ class Theatre:
         return calls
 
 
-def stays(here: Controlled, move: Move) -> None:
-    """Nothing is done or counted any more: a second count would come a moment after the first.
+def stays(here: Controlled, move: Move, clock: Callable[[], float] = time.monotonic) -> None:
+    """Nothing is done or counted any more for two seconds: a second count would come a moment after the first.
 
     Raises:
         AssertionError: The end was none.
     """
-    until = time.monotonic() + LATE_SECONDS
+    until = clock() + LATE_SECONDS
     while True:
         assert move.is_there(here), f"it did not stay so: {here.summary()}"
-        if time.monotonic() >= until:
+        if clock() >= until:
             return
         here.recorder.wait_for_news(*LOOK_SECONDS)
 
