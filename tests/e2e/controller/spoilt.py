@@ -11,7 +11,7 @@ from tests.soak.play import Result, Theatre
 
 DRAWN: Final = 3
 """Moves of a kind of job: a move is rehearsed before its calls are known, and all of them are minutes."""
-CASES: Final = 5
+CASES: Final = 4
 """Of a kind of job, in all its drawn moves: with the rehearsals both kinds are within five minutes of one worker."""
 LONG: Final = frozenset({LEASE, SILENT, SILENT_AT})
 """Faults that take a minute or more to be noticed: one of the cases of a kind of job is of such, the others of none."""
