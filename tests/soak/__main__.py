@@ -1,4 +1,4 @@
-"""`make soak`: every case of every move, on several control planes side by side; none is played twice.
+"""`make soak`: every case of every move, on several control planes side by side; none of one code is played twice.
 
 python -m tests.soak [--workers 4] [--moves jobset-down rayjob-down] [--sample 40 --seed 7] [--again]
 """
@@ -8,10 +8,10 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from benchmarks.measure import machine
 from benchmarks.pages import between
@@ -19,6 +19,7 @@ from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.tools import find_tools
 from tests.conftest import ROOT
 from tests.soak.cases import Case, sample
+from tests.soak.code import Changed, digest
 from tests.soak.moves import MOVES
 from tests.soak.play import PARTS, Theatre
 from tests.soak.results import Results
@@ -26,26 +27,29 @@ from tests.soak.results import Results
 RESULTS: Final = ROOT / ".soak" / "results.jsonl"
 WORKERS: Final = 4
 
+Work = Callable[[Path, str, Sequence[Any]], None]
+
 
 def main() -> int:
     """Play what is left to be played, and write the counts into docs/reliability.md; 1 where anything went wrong."""
-    asked = _asked()
+    asked, code = _asked(), digest()
     if asked.again:
         asked.results.unlink(missing_ok=True)
     asked.results.parent.mkdir(parents=True, exist_ok=True)
-    known = Results.read(asked.results)
+    known = Results.read(asked.results, code)
     unknown = [move for move in asked.moves if move not in known.calls]
-    _side_by_side(_rehearse, asked.results, [unknown[i :: asked.workers] for i in range(asked.workers)])
-    known = Results.read(asked.results)
+    _side_by_side(_rehearse, known, [unknown[i :: asked.workers] for i in range(asked.workers)])
+    known = Results.read(asked.results, code)
     found = known.cases(asked.moves)
     wanted = sample(found, asked.sample, asked.seed) if asked.sample else found
-    left = [case for case in wanted if case not in known.of]
-    _say(f"{len(found)} cases, {len(wanted)} wanted, {len(wanted) - len(left)} played before")
-    _side_by_side(_play, asked.results, [left[i :: asked.workers] for i in range(asked.workers)])
-    known = Results.read(asked.results)
+    left = known.left(wanted)
+    drawn = f" (seed {asked.seed})" if asked.sample else ""
+    _say(f"code {code}: {len(found)} cases, {len(wanted)} wanted{drawn}, {len(wanted) - len(left)} played before")
+    _side_by_side(_play, known, [left[i :: asked.workers] for i in range(asked.workers)])
+    known = Results.read(asked.results, code)
     _say(known.text())
     if not asked.sample:
-        played = f"{len(known.of)} cases on {machine()}."
+        played = f"{len(known.of)} cases of code {code} on {machine()}."
         between(ROOT / "docs" / "reliability.md", f"{played}\n\n{known.text()}", "soak")
     return int(any(known.of[case].why for case in wanted))
 
@@ -61,10 +65,10 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _side_by_side(work: "type[object] | object", results: Path, parts: Sequence[Sequence[object]]) -> None:
+def _side_by_side(work: Work, known: Results, parts: Sequence[Sequence[Any]]) -> None:
     busy = [part for part in parts if part]
     with ProcessPoolExecutor(max(len(busy), 1), initializer=_end_with_the_parent) as pool:
-        for done in [pool.submit(work, results, part) for part in busy]:  # pyright: ignore[reportArgumentType, reportCallIssue]
+        for done in [pool.submit(work, known.path, known.code, part) for part in busy]:
             done.result()
 
 
@@ -75,22 +79,36 @@ def _end_with_the_parent() -> None:
     threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
-def _rehearse(results: Path, moves: Sequence[str]) -> None:
-    known = Results.read(results)
+def _rehearse(path: Path, code: str, moves: Sequence[str]) -> None:
+    known = Results.read(path, code)
     with ControlPlane(find_tools(os.environ), PARTS) as plane, Theatre(plane) as theatre:
         for move in moves:
-            known.rehearsed(move, theatre.rehearse(move), sorted(set(theatre.proxy.watched)))
-            _say(f"{move}: {len(known.calls[move])} calls")
+            calls = theatre.rehearse(move)
+            _check(code)
+            known.rehearsed(move, calls, sorted(set(theatre.proxy.watched)))
+            _say(f"{move}: {len(calls)} calls")
 
 
-def _play(results: Path, left: Sequence[Case]) -> None:
-    known = Results.read(results)
+def _play(path: Path, code: str, left: Sequence[Case]) -> None:
+    known = Results.read(path, code)
     with ControlPlane(find_tools(os.environ), PARTS) as plane, Theatre(plane) as theatre:
         for case in left:
             result = theatre.play(case)
+            _check(code)
             known.played(case, result)
             said = result.why.splitlines()[0] if result.why else "" if result.reached else "(not made)"
-            _say(f"{case} {result.seconds:.0f} s {said}")
+            tries = f" in {result.tries} tries" if result.tries > 1 else ""
+            _say(f"{case} {result.seconds:.0f} s{tries} {said}")
+
+
+def _check(code: str) -> None:
+    """The controller is a process that starts anew with many a case, from the files as they are then.
+
+    Raises:
+        Changed: They are not what they were.
+    """
+    if (now := digest()) != code:
+        raise Changed(f"the code was {code} when the soak began, and is {now}: start it again")
 
 
 def _say(line: str) -> None:

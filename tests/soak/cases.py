@@ -1,8 +1,8 @@
 """What is spoilt: every call of a move in every way, every watch, and the lease. A case is told by its text."""
 
-import random
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
@@ -10,6 +10,10 @@ from tests.e2e.controller.faults import VERBS, Fault
 
 ENDED: Final = "watch ended"
 SILENT: Final = "watch silent"
+"""Just before the controller has something to do."""
+ENDED_AT: Final = "watches ended at"
+SILENT_AT: Final = "watches silent at"
+"""Every watch, as a write of the move reaches the API server."""
 LEASE: Final = "lease lost"
 """Another replica has the lease when the call, which was under way, reaches the API server."""
 OF_ANY: Final = (Fault.KILLED_BEFORE, Fault.KILLED_AFTER, Fault.TOO_MANY, Fault.ERROR)
@@ -49,6 +53,7 @@ def cases(move: str, calls: Sequence[str], watched: Iterable[str]) -> Iterator[C
         watched: Resources that are watched.
     """
     seen: Counter[str] = Counter()
+    written: list[tuple[str, int]] = []
     for call in calls:
         seen[call] += 1
         writes = call.partition(" ")[0] in VERBS.values()
@@ -56,20 +61,35 @@ def cases(move: str, calls: Sequence[str], watched: Iterable[str]) -> Iterator[C
             yield Case(move, fault.value, call, seen[call])
         if writes:
             yield Case(move, LEASE, call, seen[call])
+            written.append((call, seen[call]))
     for resource in (EVERY, *sorted(set(watched))):
         yield Case(move, ENDED, resource)
         yield Case(move, SILENT, resource)
+    for call, nth in _first_middle_last(written):
+        yield Case(move, ENDED_AT, call, nth)
+        yield Case(move, SILENT_AT, call, nth)
 
 
-def sample(found: Sequence[Case], count: int, seed: int) -> list[Case]:
-    """Some of them, by a seed; of each fault about as many as of every other."""
-    chance = random.Random(seed)  # noqa: S311  # which tests are run, no secret
+def _first_middle_last(writes: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Of all writes as many as show the beginning, the middle and the end: a silence costs a minute and a half."""
+    places = dict.fromkeys((0, len(writes) // 2, len(writes) - 1)) if writes else ()
+    return [writes[place] for place in places]
+
+
+def sample(found: Collection[Case], count: int, seed: int) -> list[Case]:
+    """Some of them, by a seed; of each fault about as many as of every other.
+
+    A case keeps its place whatever else there is: a call more or less of a move changes what is drawn by that alone.
+    """
     by_fault: dict[str, list[Case]] = {}
-    for case in chance.sample(list(found), len(found)):
+    for case in sorted(found, key=lambda each: chance(seed, str(each))):
         by_fault.setdefault(case.fault, []).append(case)
     ranked = sorted(
-        (rank, place, case)
-        for place, fault in enumerate(chance.sample(sorted(by_fault), len(by_fault)))
-        for rank, case in enumerate(by_fault[fault])
+        (rank, chance(seed, fault), case) for fault, own in by_fault.items() for rank, case in enumerate(own)
     )
     return [case for _, _, case in ranked[:count]]
+
+
+def chance(seed: int, text: str) -> str:
+    """What a text is ordered by: of one seed always the same, and of another any other."""
+    return hashlib.sha256(f"{seed} {text}".encode()).hexdigest()

@@ -36,6 +36,12 @@ class _Watched:
     resource: str
     ends: bool = False
     is_silent: bool = False
+    is_cut: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of the server's is to be passed on any more."""
+        return self.ends or self.is_cut
 
 
 class FaultProxy:
@@ -103,6 +109,12 @@ class FaultProxy:
         with self._lock:
             return tuple(each.resource for each in self._watches if not each.is_silent)
 
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Resources of the watches that are silent, and that the controller has not given up."""
+        with self._lock:
+            return tuple(each.resource for each in self._watches if each.is_silent)
+
     def arm(self, fault: Fault, matches: Callable[[Call], bool] = lambda _: True, nth: int = 1) -> Trap:
         """Spoil the nth call from now on that matches."""
         trap = Trap(fault, matches, nth)
@@ -124,6 +136,12 @@ class FaultProxy:
     def silence_watches(self, resource: str = "") -> int:
         """Deliver nothing any more to the watches of a resource, or to all, and keep their connections. How many."""
         return self._spoil(resource, "is_silent")
+
+    def cut_silent_watches(self) -> None:
+        """Cut the connections of all that are silent, as what stood between would at last."""
+        with self._lock:
+            for each in self._watches:
+                each.is_cut = each.is_silent
 
     def _spoil(self, resource: str, how: str) -> int:
         with self._lock:
@@ -201,7 +219,7 @@ class FaultProxy:
 
     def _pass_on(self, handler: "_Handler", server: ssl.SSLSocket, watched: _Watched) -> None:
         is_begun, held = False, b""
-        for piece in _pieces(server, handler.connection, lambda: watched.ends or self._closing.is_set()):
+        for piece in _pieces(server, handler.connection, lambda: watched.is_over or self._closing.is_set()):
             held += piece
             if not is_begun:
                 head, end, rest = held.partition(b"\r\n\r\n")

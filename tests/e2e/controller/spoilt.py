@@ -1,30 +1,56 @@
 """Which cases of the soak are tried with every run of e2e, by a seed: other ones with SPOTPROOF_SEED."""
 
 import os
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-import pytest
-
-from tests.soak.cases import LEASE, SILENT, cases, sample
+from tests.soak.cases import LEASE, SILENT, SILENT_AT, Case, cases, chance, sample
 from tests.soak.moves import MOVES
-from tests.soak.play import Theatre
+from tests.soak.play import Result, Theatre
 
+DRAWN: Final = 3
+"""Moves of a kind of job: a move is rehearsed before its calls are known, and all of them are minutes."""
 CASES: Final = 4
-"""Of a move: with all moves they are about five minutes of one worker."""
-LONG: Final = frozenset({LEASE, SILENT})
-"""Faults that take a minute each to be noticed: left to `make soak`."""
+"""Of a kind of job, in all its drawn moves: with the rehearsals both kinds are within five minutes of one worker."""
+LONG: Final = frozenset({LEASE, SILENT, SILENT_AT})
+"""Faults that take a minute or more to be noticed: one of the cases of a kind of job is of such, the others of none."""
+ALWAYS: Final[Mapping[str, frozenset[str]]] = {"jobset": frozenset({LEASE}), "rayjob": frozenset({SILENT, SILENT_AT})}
+"""Of which faults that one is."""
+MADE: Final = 2 / 3
+"""Of the cases at least so many have to reach their call: where fewer do, the sample proves little."""
 SEED: Final = int(os.environ.get("SPOTPROOF_SEED", "7"))
-MARKS: Final = pytest.mark.soak
 
 
 def moves_of(kind: str) -> list[str]:
-    """Names of the moves of one kind of job."""
-    return [name for name in MOVES if name.startswith(kind)]
+    """Names of moves of one kind of job, drawn by the seed."""
+    return sorted((name for name in MOVES if name.startswith(kind)), key=lambda name: chance(SEED, name))[:DRAWN]
 
 
-def well(theatre: Theatre, move: str) -> list[str]:
-    """Play the move as it is, and some of its cases. Returns those that went wrong, and why."""
-    calls = theatre.rehearse(move)
-    found = [case for case in cases(move, calls, theatre.proxy.watched) if case.fault not in LONG]
-    played = [(case, theatre.play(case)) for case in sample(found, CASES, SEED)]
-    return [f"{case}, seed {SEED}: {result.why}" for case, result in played if result.why]
+def chosen(found: Sequence[Case], kind: str) -> list[Case]:
+    """The cases that are played of those there are."""
+    long = [case for case in found if case.fault in ALWAYS[kind]]
+    short = [case for case in found if case.fault not in LONG]
+    return [*sample(long, 1, SEED), *sample(short, CASES - 1, SEED)]
+
+
+def not_well(played: Sequence[tuple[Case, Result]]) -> list[str]:
+    """What is wrong: each case that went wrong, and why; and too few that were spoilt at all."""
+    wrong = [f"{case}, seed {SEED}: {result.why}" for case, result in played if result.why]
+    unmade = [str(case) for case, result in played if not (result.reached or result.why)]
+    if len(unmade) > (1 - MADE) * len(played):
+        wrong.append(f"{len(unmade)} of {len(played)} cases never reached their call, seed {SEED}: {'; '.join(unmade)}")
+    return wrong
+
+
+def spoilt(theatre: Theatre, kind: str) -> list[str]:
+    """Play the drawn moves of a kind of job as they are, and some of their cases. Returns what is wrong."""
+    found: list[Case] = []
+    for move in moves_of(kind):
+        calls = theatre.rehearse(move)
+        found += cases(move, calls, theatre.proxy.watched)
+    played: list[tuple[Case, Result]] = []
+    for case in chosen(found, kind):
+        played.append((case, theatre.play(case)))
+        sys.stdout.write(f"seed {SEED}: {case}: {played[-1][1]}\n")
+    return not_well(played)

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane
-from tests.e2e.controller.spoilt import MARKS, moves_of, well
+from tests.e2e.controller.spoilt import spoilt
 from tests.soak.play import PARTS as SOAK
 from tests.soak.play import Theatre
 
 PARTS = SOAK
-pytestmark = MARKS
+pytestmark = pytest.mark.soak
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +20,5 @@ def theatre(plane: ControlPlane) -> Iterator[Theatre]:
         yield theatre
 
 
-@pytest.mark.parametrize("move", moves_of("rayjob"))
-def test_a_move_ends_as_it_should_whatever_is_spoilt(theatre: Theatre, move: str) -> None:
-    assert well(theatre, move) == []
+def test_moves_end_as_they_should_whatever_is_spoilt(theatre: Theatre) -> None:
+    assert spoilt(theatre, "rayjob") == []

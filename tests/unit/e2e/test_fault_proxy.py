@@ -264,3 +264,16 @@ def test_a_silent_watch_delivers_nothing_and_stays_open(behind: Behind, watch: W
     behind.server.released.release()
     assert watch.next(0.5) is None
     assert behind.proxy.watched == ()
+
+
+def test_silent_watches_are_cut_and_told_apart_until_then_and_one_that_speaks_is_left(
+    behind: Behind, watch: Watch
+) -> None:
+    behind.proxy.cut_silent_watches()
+    behind.server.released.release()
+    assert watch.next(WITHIN_SECONDS) is not None
+    assert behind.proxy.silent == ()
+    behind.proxy.silence_watches()
+    assert behind.proxy.silent == ("pods",)
+    behind.proxy.cut_silent_watches()
+    behind.client().wait(lambda: not behind.proxy.silent, "the silent watch to be cut", WITHIN_SECONDS)
