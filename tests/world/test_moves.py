@@ -1,0 +1,61 @@
+"""Stories of moves that meet what not every job has: roles that depend on others, names that others have."""
+
+from spotproof.controller.kinds import JOB, Object
+from tests.world.jobs import Tier, jobset
+from tests.world.managed import Managed
+
+TIERS = (Tier("spot-a", max_failures=0), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
+
+
+def depending(job: Object, status: str) -> Object:
+    """The job with its second role begun only once the first is ready, or complete."""
+    first, second = job["spec"]["replicatedJobs"]
+    roles = [first, {**second, "dependsOn": [{"name": first["name"], "status": status}]}]
+    return {**job, "spec": {**job["spec"], "replicatedJobs": roles}}
+
+
+def moves(world: Managed) -> list[str]:
+    """Why the job was moved, one after the other."""
+    return [each.reason for each in world.status("train").history if each.what == "Moved"]
+
+
+def test_roles_that_depend_on_a_ready_one_move_with_it_and_are_made_once_it_is_ready_again() -> None:
+    world = Managed(TIERS)
+    world.submit(depending(jobset("train", "standard", "spot-a", roles=2), "Ready"))
+    world.until_whole("train", "spot-a")
+    world.run(5)
+
+    world.lose("train", "reclaim")
+    world.until_whole("train", "on-demand")
+
+    assert (moves(world), world.status("train").evictions) == (["TooManyFailures"], 1)
+
+
+def test_a_role_that_depends_on_a_complete_one_moves_before_that_is_complete() -> None:
+    world = Managed((Tier("spot-a", max_failures=0, pending_timeout="1m"), TIERS[1]))
+    world.pools["spot-a"].dry = True
+    world.submit(depending(jobset("train", "standard", "spot-a", roles=2), "Complete"))
+
+    world.run_until(lambda: len(world.gang("train")) == 2 and world.tier("train") == "on-demand", within=600)
+    world.run_until(lambda: not world.suspended_by_us("train"))
+    world.run(30)
+    first = world.all(JOB)
+    assert [each["status"].get("ready") for each in first] == [2]
+    world.finish_roles("train")
+
+    world.until_whole("train", "on-demand")
+    assert moves(world) == ["PendingTimeout"]
+
+
+def test_a_role_that_depends_on_a_complete_one_is_moved_alone_once_that_is() -> None:
+    world = Managed(TIERS)
+    world.submit(depending(jobset("train", "standard", "spot-a", roles=2), "Complete"))
+    world.run_until(lambda: world.all(JOB) and world.all(JOB)[0].get("status", {}).get("ready") == 2)
+    world.finish_roles("train")
+    world.until_whole("train", "spot-a")
+    world.run(5)
+
+    world.lose("train", "reclaim")
+    world.until_whole("train", "on-demand")
+
+    assert moves(world) == ["TooManyFailures"]
