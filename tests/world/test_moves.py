@@ -1,7 +1,7 @@
 """Stories of moves that meet what not every job has: roles that depend on others, names that others have."""
 
 from spotproof.controller.kinds import JOB, Object
-from tests.world.jobs import Tier, jobset
+from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
 
 TIERS = (Tier("spot-a", max_failures=0), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
@@ -59,3 +59,16 @@ def test_a_role_that_depends_on_a_complete_one_is_moved_alone_once_that_is() -> 
     world.until_whole("train", "on-demand")
 
     assert moves(world) == ["TooManyFailures"]
+
+
+def test_a_ray_group_that_asks_for_more_workers_than_it_may_have_is_whole_with_those() -> None:
+    world = Managed(TIERS)
+    job = rayjob("train", "standard", "spot-a")
+    (group,) = job["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    group |= {"replicas": 8, "minReplicas": 1, "maxReplicas": 2}
+    world.submit(job)
+
+    world.run_until(lambda: world.status("train").phase == "Running")
+    world.run(5)
+    assert len(world.gang("train")) == 2
+    assert world.status("train").counted.whole_since is not None

@@ -95,3 +95,20 @@ def test_pods_of_a_job_of_the_same_name_that_is_somebody_elses_are_no_submitters
     assert left(of_submitter(), owned={"train": []}) == []
     assert left(of_submitter(), owned={"train": OWN}) == ["train-x"]
     assert left(of_submitter(), owned={}) == ["train-x"]
+
+
+@pytest.mark.parametrize(
+    ("group", "workers"),
+    [
+        ({"replicas": 3}, 3),
+        ({"replicas": 1, "minReplicas": 4, "maxReplicas": 8}, 4),
+        ({"replicas": 9, "minReplicas": 0, "maxReplicas": 2}, 2),
+        ({"minReplicas": 2, "maxReplicas": 2}, 2),
+        ({"replicas": 3, "suspend": True}, 0),
+        ({"replicas": 3, "numOfHosts": 2}, 6),
+        ({"replicas": 1, "minReplicas": 2, "numOfHosts": 2}, 4),
+    ],
+    ids=str,
+)
+def test_a_group_has_as_many_workers_as_kuberay_makes(group: dict[str, Any], workers: int) -> None:
+    assert KIND.size(rayjob(**group)) == 1 + workers

@@ -144,4 +144,13 @@ def _is_anothers(api: Api, kind: Kind, name: str, job: Object) -> bool:
 
 
 def _workers(group: Mapping[str, Any]) -> int:
-    return int(group.get("replicas", 0)) * int(group.get("numOfHosts", 1))
+    """As many as KubeRay makes: GetWorkerGroupDesiredReplicas (1.6), within the bounds whatever `replicas` says."""
+    if group.get("suspend"):
+        return 0
+    least, most = int(group.get("minReplicas") or 0), group.get("maxReplicas")
+    wanted = int(group.get("replicas") or 0)
+    if wanted < least:
+        wanted = least
+    elif most is not None:
+        wanted = min(wanted, int(most))
+    return wanted * int(group.get("numOfHosts", 1))
