@@ -2,6 +2,7 @@
 
 from spotproof.controller.kinds import JOB, Object
 from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobset import ATTEMPT
 from tests.world.managed import Managed
 
 TIERS = (Tier("spot-a", max_failures=0), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
@@ -72,3 +73,22 @@ def test_a_ray_group_that_asks_for_more_workers_than_it_may_have_is_whole_with_t
     world.run(5)
     assert len(world.gang("train")) == 2
     assert world.status("train").counted.whole_since is not None
+
+
+def test_child_jobs_that_jobset_makes_of_what_it_had_read_before_the_move_are_made_anew() -> None:
+    world = Managed(TIERS)
+    world.submit(jobset("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.run(5)
+    (job,) = world.all(JOB)
+    world.lose("train", "reclaim")
+    # the Job is gone, and JobSet, which has not heard of the suspension yet, makes it again as it was
+    world.run_until(lambda: not world.all(JOB) and world.suspended_by_us("train"))
+    template = {**job["spec"], "suspend": False}
+    about = {key: job["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
+    about["labels"] = {**about["labels"], ATTEMPT: str(world.job("train")["status"]["restarts"])}
+    world.server.create({**job, "metadata": about, "spec": template})
+
+    world.until_whole("train", "on-demand")
+
+    assert world.tier("train") == "on-demand"

@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from spotproof.controller.case import Case
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Kind, Object
-from spotproof.controller.pods import has_ended
+from spotproof.controller.pods import has_ended, is_leaving
 from spotproof.controller.templates import Template, moving, tiers_of
 from spotproof.fallback.record import Move, Step
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
@@ -115,7 +115,8 @@ def _rebuild(here: Moving) -> Progress:
     case = here.case
     children, kind = case.cache.children(case.key), case.kind.members.children
     for each in children:
-        if kind and each["metadata"]["uid"] in here.move.jobs and "deletionTimestamp" not in each["metadata"]:
+        old = each["metadata"]["uid"] in here.move.jobs or case.kind.is_outdated(here.job, each)
+        if kind and old and not is_leaving(each):
             _delete(case, kind, each)
     if not case.kind.is_rebuilt(here.job, children, here.move):
         return Progress(look_at=case.now + LOOK_SECONDS)

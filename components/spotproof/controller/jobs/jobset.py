@@ -118,11 +118,21 @@ class JobSetKind:
         awaited = (on["name"] for each in job["spec"].get("replicatedJobs", []) for on in each.get("dependsOn") or ())
         return role in awaited
 
+    def is_outdated(self, job: Object, child: Object) -> bool:
+        """JobSet may make one from what it had read before the suspension: at a resume it would keep old labels."""
+        selector = _selectors(job).get(child["metadata"]["name"], {})
+        return not is_true(child, "Complete") and not selector.items() <= child["spec"]["nodeSelector"].items()
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:
-        """JobSet makes missing child Jobs again while suspended; one that is being deleted is still in its way."""
+        """JobSet makes missing child Jobs again while suspended; one that is being deleted is still in its way.
+
+        One that it made before it saw the suspension runs until it does.
+        """
         there = {each["metadata"]["name"] for each in children}
-        gone = not any(each["metadata"]["uid"] in move.jobs or is_leaving(each) for each in children)
-        return gone and there >= _made_while_suspended(job, children)
+        return there >= _made_while_suspended(job, children) and not any(
+            each["metadata"]["uid"] in move.jobs or is_leaving(each) or self.is_outdated(job, each) or _may_run(each)
+            for each in children
+        )
 
     def baseline(self, job: Object) -> Counted:
         """A JobSet may restart while it is suspended (seen on 1.36.3): no failure of the tier, so it is passed over."""
@@ -147,6 +157,12 @@ def _made_while_suspended(job: Object, children: Iterable[Object]) -> set[str]:
     }
 
 
+def _selectors(job: Object) -> dict[str, Mapping[str, str]]:
+    """By a child Job's name, what its pods are to select."""
+    roles, templates = job["spec"].get("replicatedJobs", []), JobSetKind().templates(job["spec"])
+    return {name: of.selector for role, of in zip(roles, templates, strict=True) for name in _names(job, role)}
+
+
 def _names(job: Object, role: Mapping[str, Any]) -> set[str]:
     return {f"{job['metadata']['name']}-{role['name']}-{index}" for index in range(int(role.get("replicas", 1)))}
 
@@ -163,6 +179,10 @@ def _heeded(jobset: Object) -> Instant | None:
 
 def _is_over(job: Object) -> bool:
     return is_true(job, "Complete") or is_true(job, "Failed")
+
+
+def _may_run(job: Object) -> bool:
+    return not is_true(job, "Complete") and not job["spec"].get("suspend")
 
 
 def _is_idle(job: Object) -> bool:
