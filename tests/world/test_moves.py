@@ -1,17 +1,23 @@
 """Stories of moves that meet what not every job has: roles that depend on others, names that others have."""
 
-from spotproof.controller.kinds import JOB, Object
+from collections.abc import Callable
+
+import pytest
+
+from spotproof.controller.kinds import JOB, JOBSET, NODE, Object
+from spotproof.controller.watched import WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.jobset import ATTEMPT
 from tests.world.managed import Managed
+from tests.world.things import status
 
 TIERS = (Tier("spot-a", max_failures=0), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 
 
-def depending(job: Object, status: str) -> Object:
+def depending(job: Object, reached: str) -> Object:
     """The job with its second role begun only once the first is ready, or complete."""
     first, second = job["spec"]["replicatedJobs"]
-    roles = [first, {**second, "dependsOn": [{"name": first["name"], "status": status}]}]
+    roles = [first, {**second, "dependsOn": [{"name": first["name"], "status": reached}]}]
     return {**job, "spec": {**job["spec"], "replicatedJobs": roles}}
 
 
@@ -92,3 +98,27 @@ def test_child_jobs_that_jobset_makes_of_what_it_had_read_before_the_move_are_ma
     world.until_whole("train", "on-demand")
 
     assert world.tier("train") == "on-demand"
+
+
+def test_a_restart_that_the_watch_tells_of_late_is_counted_once_though_a_move_began_meanwhile() -> None:
+    world = Managed((*TIERS[:1], Tier("spot-b", -1, pending_timeout="1h")))
+    world.submit(jobset("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.run(5)
+    jobsets = next(place for place, each in enumerate(WATCHED) if each.kind == JOBSET)
+
+    world.lose("train", "reclaim")
+    world.run_until(lambda: world.suspended_by_us("train"))
+    world.process.hold(jobsets)
+    # JobSet restarts the job although it is suspended, as it does where a Job has failed by then
+    world.server.update(
+        JOBSET,
+        (world.namespace, "train"),
+        lambda it: status(it, restarts=it["status"].get("restarts", 0) + 1),
+    )
+    world.run_until(lambda: not world.suspended_by_us("train"))
+    world.run_until(lambda: world.is_whole("train", "spot-b"))
+    world.process.release()
+    world.run(60)
+
+    assert (world.status("train").evictions, world.status("train").errors) == (1, 0)

@@ -299,7 +299,8 @@ def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> floa
                 return None
         here = Moving(case, policy, move)
         step = advance(here)
-        if step.ended is not None and not live:
+        if (step.ended is not None or step.baseline) and not live:
+            # counters that the watch has yet to tell of would be counted against the tier after the move
             live = True
         elif step.ended == "over":
             return _over(case, status)
