@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from spotproof.controller.kinds import JOB, JOBSET, NODE, Object
+from spotproof.controller.kinds import JOB, JOBSET, Object
 from spotproof.controller.watched import WATCHED
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.jobset import ATTEMPT
@@ -122,3 +122,20 @@ def test_a_restart_that_the_watch_tells_of_late_is_counted_once_though_a_move_be
     world.run(60)
 
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
+
+
+@pytest.mark.parametrize("job", [jobset, rayjob])
+def test_a_machine_that_dies_while_its_pods_are_told_to_go_for_a_move_holds_up_the_move_no_more_than_a_restart(
+    job: Callable[..., Object],
+) -> None:
+    world = Managed(TIERS)
+    world.submit(job("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.run(5)
+
+    left = world.nodes("train")[-1]
+    world.lose("train", "reclaim")
+    world.run_until(lambda: world.suspended_by_us("train"))
+    world.vanish(left)
+
+    assert world.until_whole("train", "on-demand") < 20

@@ -14,6 +14,7 @@ from spotproof.controller.case import Case
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Kind, Object
 from spotproof.controller.pods import has_ended, is_leaving
+from spotproof.controller.recovery import recover
 from spotproof.controller.templates import Template, moving, selects, tiers_of
 from spotproof.fallback.record import Move, Step
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
@@ -101,6 +102,8 @@ def _suspend(here: Moving) -> Progress:
 
 def _drain(here: Moving) -> Progress:
     case = here.case
+    for node in recover(case.api, case.cache, case.cache.pods(case.key), case.now):
+        case.tell_once("NodeGone", node, node=node)
     children = case.cache.children(case.key)
     if not all(map(has_ended, case.cache.pods(case.key))) or not case.kind.is_quiet(here.job, children):
         return Progress(look_at=case.now + LOOK_SECONDS)

@@ -211,7 +211,7 @@ def _failed(case: Case, status: TrainingRunStatus) -> float | None:
 
 def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
     here = _visiting(case, status, policy)
-    if gone := recover(case.api, case.cache, here.gang, case.now):
+    if gone := recover(case.api, case.cache, (*here.gang.pods, *here.gang.older), case.now):
         for node in gone:
             case.tell_once("NodeGone", node, node=node)
         here = _visiting(case, status, policy)
