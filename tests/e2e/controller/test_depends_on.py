@@ -1,4 +1,4 @@
-"""A JobSet whose second role is begun only once the first is ready: JobSet makes nothing of it while it is suspended."""
+"""A JobSet whose second role begins once the first is ready: while it is suspended JobSet makes nothing of that role."""
 
 from dataclasses import dataclass
 

@@ -16,7 +16,8 @@ MOVE = Move(id="m", from_="a", to="b", reason="r", message="m", step="Rebuilding
 def jobset(depends: str = "") -> Object:
     """Of two roles, of which the second has two Jobs, and may depend on the first."""
     template = {"spec": {"template": {"spec": {"nodeSelector": NEW}}}}
-    first, second = ({"name": name, "replicas": count, "template": template} for name, count in (("a", 1), ("b", 2)))
+    first: Object = {"name": "a", "replicas": 1, "template": template}
+    second: Object = {"name": "b", "replicas": 2, "template": template}
     if depends:
         second["dependsOn"] = [{"name": "a", "status": depends}]
     return {"metadata": {"name": "train"}, "spec": {"replicatedJobs": [first, second]}}
