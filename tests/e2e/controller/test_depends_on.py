@@ -1,4 +1,4 @@
-"""A JobSet whose second role begins once the first is ready: while it is suspended JobSet makes nothing of that role."""
+"""A JobSet whose second role begins once the first is ready: of that role nothing is made while it is suspended."""
 
 from dataclasses import dataclass
 
