@@ -79,8 +79,9 @@ class JobSets(Manager):
             self._make(jobset, {name(job) for job in present})
 
     def _resume(self, jobset: Object, present: Sequence[Object]) -> None:
+        begun = {role["name"] for role in _begun(jobset)}
         for job in present:
-            if job["spec"].get("suspend"):
+            if job["spec"].get("suspend") and labels(job)[ROLE] in begun:
                 template = _role(jobset, labels(job)[ROLE])["template"]["spec"]["template"]
                 merged = _merged(job["spec"]["template"], template)
                 self.store.write(job, spec(job, suspend=False, template=merged))
@@ -141,7 +142,7 @@ class JobSets(Manager):
                 self.server.delete("batch/v1", "Job", name(job), namespace(job), propagation="Foreground")
 
     def _make(self, jobset: Object, there: set[str]) -> None:
-        for role in jobset["spec"]["replicatedJobs"]:
+        for role in _begun(jobset):
             for index in range(role.get("replicas", 1)):
                 job = _job(jobset, role, index)
                 # one of the name that has not gone yet is in the way: the next change brings this here again
@@ -159,6 +160,22 @@ def _restarts(jobset: Object) -> int:
 
 def _size(jobset: Object) -> int:
     return sum(role.get("replicas", 1) for role in jobset["spec"]["replicatedJobs"])
+
+
+def _begun(jobset: Object) -> list[Mapping[str, Any]]:
+    """Roles whose Jobs are made and resumed: those that depend on none, or on what is ready or complete by now.
+
+    Suspended or not (dependencyReachedStatus): what is suspended is not ready, so what depends on it is not made.
+    """
+    told = {each["name"]: each for each in jobset["status"]["replicatedJobsStatus"]}
+    sizes = {role["name"]: role.get("replicas", 1) for role in jobset["spec"]["replicatedJobs"]}
+
+    def reached(on: Mapping[str, str]) -> bool:
+        counters = told[on["name"]]
+        kinds = ("succeeded",) if on["status"] == "Complete" else ("failed", "ready", "succeeded")
+        return sum(counters[kind] for kind in kinds) == sizes[on["name"]]
+
+    return [role for role in jobset["spec"]["replicatedJobs"] if all(map(reached, role.get("dependsOn", ())))]
 
 
 def _role(jobset: Object, wanted: str) -> Mapping[str, Any]:

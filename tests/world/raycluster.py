@@ -60,7 +60,7 @@ class RayClusters(Manager):
             self.server.create(_pod(cluster, HEAD_GROUP, HEAD, cluster["spec"]["headGroupSpec"]["template"]))
         for group in cluster["spec"].get("workerGroupSpecs", ()):
             there = sum(labels(pod)[GROUP] == group["groupName"] for pod in pods)
-            for _ in range(group.get("replicas", 0) - there):
+            for _ in range(_workers(group) - there):
                 self.server.create(_pod(cluster, group["groupName"], WORKER, group["template"]))
         self._say(cluster, self.store.owned(uid(cluster), POD))
 
@@ -70,7 +70,7 @@ class RayClusters(Manager):
         said = ("HeadPodReady", "True", "HeadPodRunningAndReady", "")
         if not ready(head):
             said = ("HeadPodReady", "False", "PodFailed" if ended(head) else "Unknown", "")
-        workers = sum(group.get("replicas", 0) for group in cluster["spec"].get("workerGroupSpecs", ()))
+        workers = sum(_workers(group) for group in cluster["spec"].get("workerGroupSpecs", ()))
         provisioned = is_true(cluster, "RayClusterProvisioned") or (ready(head) and up == workers)
         why = "AllPodRunningAndReadyFirstTime" if provisioned else "RayClusterPodsProvisioning"
         whole = ("RayClusterProvisioned", "True" if provisioned else "False", why, "")
@@ -82,6 +82,16 @@ class RayClusters(Manager):
             state="ready" if provisioned else None,
         )
         self.store.write(cluster, changed)
+
+
+def _workers(group: Mapping[str, Any]) -> int:
+    """GetWorkerGroupDesiredReplicas, of groups of one host a worker."""
+    least, most, asked = group.get("minReplicas", 0), group.get("maxReplicas"), group.get("replicas")
+    if group.get("suspend"):
+        return 0
+    if asked is None or asked < least:
+        return int(least)
+    return int(asked if most is None else min(asked, most))
 
 
 def _pod(cluster: Object, group: str, node_type: str, template: Mapping[str, Any]) -> Object:

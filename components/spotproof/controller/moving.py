@@ -13,8 +13,9 @@ from typing import Final, Literal, NamedTuple
 from spotproof.controller.case import Case
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Kind, Object
-from spotproof.controller.pods import has_ended
-from spotproof.controller.templates import Template, moving, tiers_of
+from spotproof.controller.pods import has_ended, is_leaving
+from spotproof.controller.recovery import recover
+from spotproof.controller.templates import Template, moving, selects, tiers_of
 from spotproof.fallback.record import Move, Step
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 from spotproof.kube.client import Refused
@@ -101,6 +102,8 @@ def _suspend(here: Moving) -> Progress:
 
 def _drain(here: Moving) -> Progress:
     case = here.case
+    for node in recover(case.api, case.cache, case.cache.pods(case.key), case.now):
+        case.tell_once("NodeGone", node, node=node)
     children = case.cache.children(case.key)
     if not all(map(has_ended, case.cache.pods(case.key))) or not case.kind.is_quiet(here.job, children):
         return Progress(look_at=case.now + LOOK_SECONDS)
@@ -115,7 +118,8 @@ def _rebuild(here: Moving) -> Progress:
     case = here.case
     children, kind = case.cache.children(case.key), case.kind.members.children
     for each in children:
-        if kind and each["metadata"]["uid"] in here.move.jobs and "deletionTimestamp" not in each["metadata"]:
+        old = each["metadata"]["uid"] in here.move.jobs or case.kind.is_outdated(here.job, each)
+        if kind and old and not is_leaving(each):
             _delete(case, kind, each)
     if not case.kind.is_rebuilt(here.job, children, here.move):
         return Progress(look_at=case.now + LOOK_SECONDS)
@@ -150,9 +154,18 @@ STEPS: Final[Mapping[Step, Callable[[Moving], Progress]]] = {
 
 
 def selecting(job: Object, policy: ResolvedPolicy, tier: ResolvedTier) -> list[Object]:
-    """Operations that give every template that moves the tier's labels, and leave its other labels alone."""
-    changes = ((each, {**each.selector, **tier.node_selector}) for each in moving(job, policy))
+    """Operations that give every template that moves the tier's labels in place of its present one's.
+
+    Its other labels are left alone.
+    """
+    changes = ((each, {**_without_tier(each, policy), **tier.node_selector}) for each in moving(job, policy))
     return [_selector(each, new) for each, new in changes if new != each.selector]
+
+
+def _without_tier(template: Template, policy: ResolvedPolicy) -> dict[str, str]:
+    """What it selects beside its tier: of a key that another tier does not have, the old value would stay."""
+    keys = {key for tier in policy.tiers if selects(template, tier) for key in tier.node_selector}
+    return {key: value for key, value in template.selector.items() if key not in keys}
 
 
 def _selector(template: Template, value: Mapping[str, str]) -> Object:

@@ -212,7 +212,7 @@ def _failed(case: Case, status: TrainingRunStatus) -> float | None:
 
 def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
     here = _visiting(case, status, policy)
-    if gone := recover(case.api, case.cache, here.gang, case.now):
+    if gone := recover(case.api, case.cache, (*here.gang.pods, *here.gang.older), case.now):
         for node in gone:
             case.tell_once("NodeGone", node, node=node)
         here = _visiting(case, status, policy)
@@ -300,7 +300,8 @@ def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> floa
                 return None
         here = Moving(case, policy, move)
         step = advance(here)
-        if step.ended is not None and not live:
+        if (step.ended is not None or step.baseline) and not live:
+            # counters that the watch has yet to tell of would be counted against the tier after the move
             live = True
         elif step.ended == "over":
             return _over(case, status)

@@ -8,12 +8,12 @@ Only where a live answer says that the node's object is gone, and under Karpente
 enough.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
-from spotproof.controller.gang import Gang
 from spotproof.controller.kinds import NODE, NODE_CLAIM, POD, Object
 from spotproof.controller.pods import has_ended, node_of
 from spotproof.controller.watched import project_pod
@@ -25,20 +25,19 @@ GONE: Final = frozenset({404, 409})
 CONFLICT: Final = frozenset({404, 409, 422})
 
 
-def recover(api: Api, cache: Cache, gang: Gang, now: float) -> list[str]:
-    """End the pods of nodes that are gone; the names of those nodes."""
+def recover(api: Api, cache: Cache, pods: Sequence[Object], now: float) -> list[str]:
+    """End those of the pods whose nodes are gone; the names of those nodes."""
     found: list[str] = []
-    for name in sorted({node_of(pod) for pod in _orphans(cache, gang)}):
+    for name in sorted({node_of(pod) for pod in _orphans(cache, pods)}):
         if _is_gone(api, cache, name):
             found.append(name)
-            for pod in _orphans(cache, gang):
+            for pod in _orphans(cache, pods):
                 if node_of(pod) == name:
                     _end(api, cache, pod, now)
     return found
 
 
-def _orphans(cache: Cache, gang: Gang) -> list[Object]:
-    pods = (*gang.pods, *gang.older)
+def _orphans(cache: Cache, pods: Sequence[Object]) -> list[Object]:
     return [pod for pod in pods if node_of(pod) and _waits_for_kubelet(pod) and cache.node(node_of(pod)) is None]
 
 

@@ -126,6 +126,10 @@ class JobKind(Protocol):
         """Whether another part of the job begins only once this child is complete."""
         ...
 
+    def is_outdated(self, job: Object, child: Object) -> bool:
+        """Whether a child was made from other templates than the job has now, and must go like the old ones."""
+        ...
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:
         """Whether all of that has been made anew."""
         ...
@@ -144,6 +148,10 @@ class Childless:
 
     def is_awaited(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
         """No child, nothing to wait for."""
+        return False
+
+    def is_outdated(self, job: Object, child: Object) -> bool:  # noqa: ARG002 - the contract's
+        """No child, none that is old."""
         return False
 
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:  # noqa: ARG002 - the contract's

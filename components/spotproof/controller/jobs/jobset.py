@@ -8,7 +8,7 @@ from spotproof.controller.api import Api
 from spotproof.controller.jobs.contract import Find, JobState, Members
 from spotproof.controller.jobs.template import Template
 from spotproof.controller.kinds import JOB, JOBSET, JOBSET_NAME, POD, Object
-from spotproof.controller.pods import condition, has_ended, is_true
+from spotproof.controller.pods import condition, has_ended, is_leaving, is_true
 from spotproof.controller.projecting import VERSIONED, Watched, conditions, metadata, of_status, picked
 from spotproof.fallback.record import Counted, Move, parse_instant
 from spotproof.fallback.run import Instant
@@ -118,16 +118,53 @@ class JobSetKind:
         awaited = (on["name"] for each in job["spec"].get("replicatedJobs", []) for on in each.get("dependsOn") or ())
         return role in awaited
 
+    def is_outdated(self, job: Object, child: Object) -> bool:
+        """JobSet may make one from what it had read before the suspension: at a resume it would keep old labels."""
+        selector = _selectors(job).get(child["metadata"]["name"], {})
+        return not is_true(child, "Complete") and not selector.items() <= child["spec"]["nodeSelector"].items()
+
     def is_rebuilt(self, job: Object, children: Sequence[Object], move: Move) -> bool:
-        """JobSet makes missing child Jobs again while suspended; one that is being deleted is still in its way."""
-        wanted = sum(int(each.get("replicas", 1)) for each in job["spec"].get("replicatedJobs", []))
-        new = [each for each in children if each["metadata"]["uid"] not in move.jobs]
-        return len(new) == len(children) == wanted
+        """JobSet makes missing child Jobs again while suspended; one that is being deleted is still in its way.
+
+        One that it made before it saw the suspension runs until it does.
+        """
+        there = {each["metadata"]["name"] for each in children}
+        return there >= _made_while_suspended(job, children) and not any(
+            each["metadata"]["uid"] in move.jobs or is_leaving(each) or self.is_outdated(job, each) or _may_run(each)
+            for each in children
+        )
 
     def baseline(self, job: Object) -> Counted:
         """A JobSet may restart while it is suspended (seen on 1.36.3): no failure of the tier, so it is passed over."""
         state = self.state(job)
         return Counted(attempt=state.attempt, restarts=state.restarts, errors=state.errors)
+
+
+def _made_while_suspended(job: Object, children: Iterable[Object]) -> set[str]:
+    """Names of the child Jobs that a suspended JobSet makes.
+
+    Not those of a role whose dependency is not reached (dependencyReachedStatus, jobset 0.12): what is suspended is
+    never ready, so a role that depends on another is made after the resume, unless the other is complete.
+    """
+    roles = {each["name"]: each for each in job["spec"].get("replicatedJobs", [])}
+    names = {role: _names(job, each) for role, each in roles.items()}
+    complete = {each["metadata"]["name"] for each in children if is_true(each, "Complete")}
+    return {
+        name
+        for role, each in roles.items()
+        if all(names[on["name"]] <= complete for on in each.get("dependsOn") or ())
+        for name in names[role]
+    }
+
+
+def _selectors(job: Object) -> dict[str, Mapping[str, str]]:
+    """By a child Job's name, what its pods are to select."""
+    roles, templates = job["spec"].get("replicatedJobs", []), JobSetKind().templates(job["spec"])
+    return {name: of.selector for role, of in zip(roles, templates, strict=True) for name in _names(job, role)}
+
+
+def _names(job: Object, role: Mapping[str, Any]) -> set[str]:
+    return {f"{job['metadata']['name']}-{role['name']}-{index}" for index in range(int(role.get("replicas", 1)))}
 
 
 def _true(status: Object) -> list[Object]:
@@ -142,6 +179,10 @@ def _heeded(jobset: Object) -> Instant | None:
 
 def _is_over(job: Object) -> bool:
     return is_true(job, "Complete") or is_true(job, "Failed")
+
+
+def _may_run(job: Object) -> bool:
+    return not is_true(job, "Complete") and not job["spec"].get("suspend")
 
 
 def _is_idle(job: Object) -> bool:

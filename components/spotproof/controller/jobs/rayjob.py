@@ -8,7 +8,7 @@ from spotproof.controller import shapes
 from spotproof.controller.api import Api
 from spotproof.controller.jobs.contract import Childless, Find, JobState, Members
 from spotproof.controller.jobs.template import Template
-from spotproof.controller.kinds import POD, RAY_CLUSTER, RAY_CLUSTER_NAME, RAYJOB, Object
+from spotproof.controller.kinds import JOB, POD, RAY_CLUSTER, RAY_CLUSTER_NAME, RAYJOB, Kind, Object
 from spotproof.controller.pods import condition, has_ended, is_true
 from spotproof.controller.projecting import Watched, conditions, metadata, of_status
 from spotproof.fallback.record import Counted, Move, parse_instant
@@ -106,19 +106,21 @@ class RayJobKind(Childless):
         return sum(each.pods for each in self.templates(job["spec"]) if each.role != SUBMITTER)
 
     def leftovers(self, api: Api, job: Object, move: Move) -> Sequence[Object]:
-        """Pods of the old cluster, which is `Suspended` before they are gone, of those before it, and submitters."""
-        meta = job["metadata"]
-        name, namespace = meta["name"], meta["namespace"]
-        submitters = api.list(*POD, namespace, labels=f"{SUBMITTER_LABEL}={name}")
+        """Pods of the old cluster, which is `Suspended` before they are gone, of those before it, and submitters.
+
+        A cluster is gone before a pod on a node that vanished is: then its name alone says whose it was. One that is
+        there says it itself: another's may have a name like the job's own.
+        """
+        name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
+        submitters = _alive(api, namespace, f"{SUBMITTER_LABEL}={name}")
+        if submitters and _is_anothers(api, JOB, name, job):
+            submitters = []
         known = {move.cluster, self.state(job).attempt}
-        # a cluster is gone before a pod on a node that vanished is: then its name alone says whose it was
         own = re.compile(rf"{re.escape(name)}-[a-z0-9]{{5}}")
-        rays = [
-            pod
-            for pod in api.list(*POD, namespace, labels=RAY_CLUSTER_NAME)
-            if (cluster := self.attempt_of(pod)) in known or own.fullmatch(cluster)
-        ]
-        return [pod for pod in (*submitters, *rays) if not has_ended(pod)]
+        rays = _alive(api, namespace, RAY_CLUSTER_NAME)
+        alike = {cluster for cluster in map(self.attempt_of, rays) if own.fullmatch(cluster)} - known
+        mine = known | {cluster for cluster in alike if not _is_anothers(api, RAY_CLUSTER, cluster, job)}
+        return [*submitters, *(pod for pod in rays if self.attempt_of(pod) in mine)]
 
     def is_quiet(self, job: Object, children: Iterable[Object]) -> bool:  # noqa: ARG002 - the contract's
         """KubeRay says so once the cluster's object is gone."""
@@ -130,5 +132,25 @@ class RayJobKind(Childless):
         return Counted(attempt="", restarts=state.restarts, errors=state.errors)
 
 
+def _alive(api: Api, namespace: str, labels: str) -> list[Object]:
+    return [pod for pod in api.list(*POD, namespace, labels=labels) if not has_ended(pod)]
+
+
+def _is_anothers(api: Api, kind: Kind, name: str, job: Object) -> bool:
+    """Whether what has the name is there, and not the job's."""
+    thing = api.find(*kind, name, job["metadata"]["namespace"])
+    owners = [] if thing is None else thing["metadata"].get("ownerReferences", [])
+    return thing is not None and all(each["uid"] != job["metadata"]["uid"] for each in owners)
+
+
 def _workers(group: Mapping[str, Any]) -> int:
-    return int(group.get("replicas", 0)) * int(group.get("numOfHosts", 1))
+    """As many as KubeRay makes: GetWorkerGroupDesiredReplicas (1.6), within the bounds whatever `replicas` says."""
+    if group.get("suspend"):
+        return 0
+    least, most = int(group.get("minReplicas") or 0), group.get("maxReplicas")
+    wanted = int(group.get("replicas") or 0)
+    if wanted < least:
+        wanted = least
+    elif most is not None:
+        wanted = min(wanted, int(most))
+    return wanted * int(group.get("numOfHosts", 1))
