@@ -17,7 +17,8 @@ from spotproof.vocabulary import (
 )
 from tests.world.jobs import Tier, policy, pools
 from tests.world.judge import Judge, is_over, tiers_of
-from tests.world.ledger import Cause, Ledger
+from tests.world.ledger import Cause, Hit, Ledger
+from tests.world.moves import Moves
 from tests.world.process import Process
 from tests.world.raycluster import NODE_TYPE, WORKER
 from tests.world.things import annotations, is_true, labels, leaves, node_of, owner, ready, uid
@@ -29,21 +30,25 @@ HIT_SECONDS: Final = 1.0
 
 
 class Managed(World):
-    """A world whose jobs are managed. Its jobs are named by their name alone; they are all in one namespace."""
+    """A world whose jobs are managed. Its jobs are named by their name alone; they are all in one namespace.
 
-    def __init__(self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, **rule: Any) -> None:
+    `judged`: whoever tells what happens writes all of it into the ledgers, so that decisions are held to them.
+    """
+
+    def __init__(self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, judged: bool = False, **rule: Any) -> None:
         super().__init__(pools(tiers, most=most), seed=seed)
         self.tiers = {each.pool: each for each in tiers}
         for each in (SYSTEM_NAMESPACE, self.namespace):
             meta = {"name": each, "labels": {WORKSPACE_LABEL: each}}
             self.server.create({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
-        self.server.create(policy(POLICY_NAME, tiers, **rule))
         self.process = Process(self, seed=seed)
         self.judge = Judge(self, self.process)
+        self.moves = Moves(self) if judged else None
         self.ledgers: dict[str, Ledger] = {}
         self.done: set[str] = set()
         """Uids of child Jobs whose pods have done their work."""
         self.store.tell(POD, self._finds_its_work_done)
+        self.server.create(policy(POLICY_NAME, tiers, **rule))
         self.process.start()
 
     # looks
@@ -51,6 +56,10 @@ class Managed(World):
     def job(self, name: str) -> Object:
         """A job, or nothing."""
         return self.get(JOBSET, name) or self.get(RAYJOB, name) or {}
+
+    def managed(self) -> list[Object]:
+        """All jobs."""
+        return [*self.all(JOBSET), *self.all(RAYJOB)]
 
     def status(self, name: str) -> TrainingRunStatus:
         """What its TrainingRun says."""
@@ -184,7 +193,9 @@ class Managed(World):
 
     def note(self, name: str, cause: Cause, *, counted: bool = True) -> None:
         """Write into a job's ledger what is about to be done to it."""
-        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.now, counted=counted)
+        calm, run = self.is_calm(name), self.get(RUN, name) or {}
+        tiers = frozenset({self.tier(name), run.get("status", {}).get("tier", self.tier(name))})
+        self.ledger(name).hit(Hit(cause, self.now, tiers, calm=calm, counted=counted))
 
     def frozen(self, name: str) -> bool:
         """Whether the job is to be left alone, by its own label, its namespace's or the system's."""

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from spotproof.controller.kinds import NAMESPACE, NODE, NODE_CLAIM, POLICY, RUN, Object
+from spotproof.controller.kinds import NAMESPACE, NODE, NODE_CLAIM, POLICY, Object
 from spotproof.controller.watched import WATCHED
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
@@ -91,8 +91,7 @@ class RandomWorld(RuleBasedStateMachine):
         last = Tier("on-demand", -1, capacity="on-demand", usd=30.0)
         self.tiers = (Tier("spot-a", beginning.failures[0]), *((other,) if beginning.three else ()), last)
         self.policy = {**beginning.rule, **({"deadline": {"mode": "guard"}} if beginning.deadline else {})}
-        self.world = Managed(self.tiers, seed=beginning.chance, **self.policy)
-        self.world.store.tell(RUN, self._moved)
+        self.world = Managed(self.tiers, seed=beginning.chance, judged=True, **self.policy)
         self._submit()
         self.world.run(20)
 
@@ -101,11 +100,6 @@ class RandomWorld(RuleBasedStateMachine):
         notes = DEADLINE if self.beginning.deadline else {}
         size = {"pods": pods, "roles": self.beginning.roles} if make is jobset else {"workers": pods}
         self.world.submit(make(JOB, POLICY_NAME, self.tiers[0].pool, annotations=notes, **size))
-
-    def _moved(self, change: str, run: Any, old: Any) -> None:
-        before, after = ((each or {}).get("status", {}).get("tier") for each in (old, run))
-        if change == "MODIFIED" and before and before != after and self.world.job(JOB):
-            self.world.ledger(JOB).moved()
 
     def _settled(self) -> None:
         if self.world.job(JOB) and self.world.is_calm(JOB):
