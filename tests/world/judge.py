@@ -16,7 +16,6 @@ from tests.world.things import (
     ended,
     is_true,
     labels,
-    leaves,
     name,
     namespace,
     node_of,
@@ -49,9 +48,7 @@ class Judge:
     def _job(self, change: Change, job: Object, old: Object | None) -> None:
         if change != "MODIFIED" or old is None or not self._process.line.acts:
             return
-        ask(
-            labels(old).get(MANUAL_LABEL) != "true" or labels(job) != labels(old), "a frozen job is written to", job
-        )
+        ask(labels(old).get(MANUAL_LABEL) != "true" or labels(job) != labels(old), "a frozen job is written to", job)
         spec_changed = job["spec"] != old["spec"]
         ask(not (is_over(old) and spec_changed), "a job that is over is changed", job)
         was, now = (bool(each["spec"].get("suspend")) for each in (old, job))

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from spotproof.controller.causes import SIGNALS
 from spotproof.controller.kinds import JOB as CHILD
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAY_CLUSTER, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
+    FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
     MOVE_ANNOTATION,
     PAUSED_LABEL,
@@ -35,7 +36,9 @@ class Managed(World):
     `judged`: whoever tells what happens writes all of it into the ledgers, so that decisions are held to them.
     """
 
-    def __init__(self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, judged: bool = False, **rule: Any) -> None:
+    def __init__(
+        self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, judged: bool = False, **rule: Any
+    ) -> None:
         super().__init__(pools(tiers, most=most), seed=seed)
         self.tiers = {each.pool: each for each in tiers}
         for each in (SYSTEM_NAMESPACE, self.namespace):
@@ -65,6 +68,10 @@ class Managed(World):
         """What its TrainingRun says."""
         run = self.get(RUN, name)
         return TrainingRunStatus.model_validate((run or {}).get("status", {}))
+
+    def phase(self, name: str) -> str:
+        """The phase that its TrainingRun says; empty where it says none."""
+        return str((self.get(RUN, name) or {}).get("status", {}).get("phase", ""))
 
     def gang(self, name: str) -> list[Object]:
         """Pods of the gang that are to move with it: a head stays, and a submitter is none of them."""
@@ -207,6 +214,16 @@ class Managed(World):
         where = thing["metadata"]
         change = {"metadata": {"labels": {key: value}}}
         self.server.patch(thing["apiVersion"], thing["kind"], where["name"], change, where.get("namespace"))
+
+    def take_in(self, name: str) -> None:
+        """Name its policy on a job, and on a Ray cluster that was made while it named none: that is not seen else."""
+        self.label(self.job(name), FALLBACK_POLICY_LABEL, POLICY_NAME)
+        for each in self.all(RAY_CLUSTER):
+            self.label(each, FALLBACK_POLICY_LABEL, POLICY_NAME)
+
+    def take_out(self, name: str) -> None:
+        """Name no policy on it any more."""
+        self.label(self.job(name), FALLBACK_POLICY_LABEL, None)
 
     def ledger(self, name: str) -> Ledger:
         """A job's ledger."""

@@ -9,17 +9,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from spotproof.controller.annotations import parse_deadline, parse_work
-from spotproof.controller.kinds import JOBSET, NODE_CLAIM, POD, POLICY, RAYJOB, RUN, Object
+from spotproof.controller.kinds import JOBSET, NAMESPACE, NODE_CLAIM, POD, POLICY, RAYJOB, RUN, Object
 from spotproof.fallback.record import parse_instant
 from spotproof.vocabulary import (
     BACKOFF_LIMIT_ANNOTATION,
     DEADLINE_ANNOTATION,
+    FALLBACK_POLICY_LABEL,
     POOL_LABEL,
     PROBE_LABEL,
     PROBE_OF_ANNOTATION,
     WORK_ANNOTATION,
 )
 from tests.world.judge import ask, is_over, tiers_of
+from tests.world.ledger import Bounds
 from tests.world.rules import RuledTier, Rules, rules
 from tests.world.store import Change
 from tests.world.things import annotations, condition, is_true, labels, leaves, name, namespace, node_of, uid
@@ -56,6 +58,8 @@ class Course:
     refused: float | None = None
     changed: float = 0.0
     broken: float = 0.0
+    released: bool = False
+    """Whether somebody else has resumed it: then one that failed too often goes on."""
 
 
 class Moves:
@@ -66,10 +70,13 @@ class Moves:
         self._courses: dict[str, Course] = {}
         self._answers: dict[tuple[str, str], float] = {}
         self._policies: list[tuple[float, Rules]] = []
+        self._ruled_at = 0.0
+        """When a policy or a namespace last changed."""
         self.causes: list[str] = []
         """Of every move that was judged, for whoever wants to know what worlds come to."""
         tell = world.store.tell
         tell(POLICY, self._policy)
+        tell(NAMESPACE, self._edited)
         tell(RUN, self._run)
         for kind in (JOBSET, RAYJOB):
             tell(kind, self._job)
@@ -81,7 +88,11 @@ class Moves:
 
     def _policy(self, change: Change, policy: Object, old: Object | None) -> None:
         del change, old
+        self._edited()
         self._policies.append((self._world.now, rules(policy["spec"])))
+
+    def _edited(self, *_: object) -> None:
+        self._ruled_at = self._world.now
 
     def _known_rules(self) -> list[Rules]:
         """Policies that the controller may know at the moment, the newest first."""
@@ -141,6 +152,10 @@ class Moves:
             self._taken(job, course, tier)
         if was != tier or (old["spec"].get("suspend") and not job["spec"].get("suspend")):
             course.unplaced, course.refused = now, None
+        if labels(job) != labels(old) or job["spec"] is not old["spec"]:
+            course.changed = now
+        if old["spec"].get("suspend") and not job["spec"].get("suspend") and not self._world.process.line.acts:
+            course.released = True
 
     def _taken(self, job: Object, course: Course, tier: str) -> None:
         """The templates of a job are given another tier."""
@@ -161,6 +176,44 @@ class Moves:
         self._world.ledger(name(job)).moved()
         self.causes.append(cause)
 
+    # what is due
+
+    def overdue(self, job_name: str) -> None:
+        """A controller that has heard everything for a while has done what was to be done.
+
+        Raises:
+            BrokenRuleError: the job failed more often than it may, or runs or waits on a tier that it was to leave.
+        """
+        job, world = self._world.job(job_name), self._world
+        if not job or is_over(job) or not self._is_in_our_hands(job):
+            return
+        course, known, ledger = self.course(job), self.rules, world.ledger(job_name)
+        limit, phase = int(annotations(job)[BACKOFF_LIMIT_ANNOTATION]), world.phase(job_name)
+        stands = world.now - max(ledger.last, course.changed) >= GRACE_SECONDS
+        failed = stands and ledger.errors.least > limit and not course.released
+        ask(not failed or phase == "Failed", f"not failed after {ledger.errors} errors, of {limit}", job)
+        here = known.tiers.get(tiers_of(job)[0])
+        if here is None or phase == "Failed" or known.deadline == "pace" or not known.has_next(here):
+            return
+        hour = HOUR + world.process.drift + GRACE_SECONDS
+        if sum(at > world.now - hour for at in course.moved) >= known.most_moves:
+            return
+        failures = self._failures(known, job, here)
+        spent = stands and failures.least > here.max_failures >= 0 and course.unplaced is None
+        ask(not spent, f"still runs on {here.pool} after {failures}, of {here.max_failures}\n{self._told(job)}", job)
+        waited = 0.0 if course.refused is None else world.now - course.refused - world.process.drift
+        late = waited > here.timeout + GRACE_SECONDS
+        ask(not late, f"still waits for {here.pool}, for {waited:g} s\n{self._told(job)}", job)
+
+    def _is_in_our_hands(self, job: Object) -> bool:
+        """Whether the controller has heard everything for a while, and may do with the job what it wants."""
+        world, phase = self._world, self._world.phase(name(job))
+        heard = world.process.was_watching(GRACE_SECONDS) and world.now - self._ruled_at >= GRACE_SECONDS
+        managed = FALLBACK_POLICY_LABEL in labels(job) and not world.frozen(name(job))
+        if job["spec"].get("suspend") and not world.suspended_by_us(name(job)):
+            return False
+        return heard and managed and phase not in {"HandedBack", "Refused", "Suspended", "Manual"}
+
     # what is decided
 
     def _run(self, change: Change, run: Object, old: Object | None) -> None:
@@ -168,10 +221,12 @@ class Moves:
         if not job or run["spec"]["job"]["uid"] != uid(job):
             return
         if change == "DELETED":
-            self._courses.pop(uid(job), None)
+            course = self.course(job)
+            course.moved, course.pending, course.arrived = [], None, course.born
             self._world.ledger(name(job)).forget()
             return
         was, now = ((each or {}).get("status", {}) for each in (old, run))
+        self._counted(job, now)
         move = now.get("move")
         if move and move["from"] != move["to"] and move["id"] != was.get("move", {}).get("id"):
             cause = self._cause(job, move["from"], move["to"])
@@ -180,7 +235,6 @@ class Moves:
             self.course(job).pending = (move["from"], move["to"], cause)
         if was.get("tier") and now.get("tier") != was["tier"]:
             ask(now["tier"] == tiers_of(job)[0], f"said to be on {now['tier']}, which it is not", job)
-        self._counted(job, now)
         if now.get("phase") == "Failed" != was.get("phase") and not is_over(job):
             errors, limit = self._world.ledger(name(job)).errors, int(annotations(job)[BACKOFF_LIMIT_ANNOTATION])
             ask(errors.most > limit, f"failed after {errors} errors, of {limit}", job)
@@ -207,41 +261,51 @@ class Moves:
             return ""
         if here is None:
             return "gone" if after == known.first else ""
-        course, sure = self.course(job), self._world.process.was_watching(FRESH_SECONDS)
-        answered = self._is_answered(job, after, sure=sure)
+        answered = self._is_answered(job, after)
+        if here.spot and not after.spot and self._is_short(known, job):
+            return "guard"
         if known.deadline == "pace":
             return "pace" if answered or here.spot or not after.spot else ""
-        if known.is_next(here, after):
-            if self._failures(known, job, here).most > here.max_failures >= 0:
-                return "failures"
-            if self._waited(course, sure=sure) >= here.timeout:
-                return "timeout"
+        return self._cause_of(known, job, (here, after), answered=answered)
+
+    def _cause_of(self, known: Rules, job: Object, way: tuple[RuledTier, RuledTier], *, answered: bool) -> str:
+        (here, after), course = way, self.course(job)
+        if known.is_next(here, after) and self._failures(known, job, here).most > here.max_failures >= 0:
+            return "failures"
+        if known.is_next(here, after) and self._waited(course) >= here.timeout:
+            return "timeout"
         if answered and course.unplaced is not None and (here.equals(after) or here == known.last):
             return "answer"
         stayed = self._world.now - course.arrived + self._world.process.drift + SLACK_SECONDS
-        if answered and after.usd < here.usd and known.min_stay is not None and stayed >= known.min_stay:
-            return "return"
-        return "guard" if here.spot and not after.spot and self._is_short(known, job) else ""
+        returns = known.min_stay is not None and stayed >= known.min_stay
+        return "return" if answered and returns and after.usd < here.usd else ""
 
-    def _is_answered(self, job: Object, tier: RuledTier, *, sure: bool) -> bool:
+    def _is_answered(self, job: Object, tier: RuledTier) -> bool:
         """Whether a probe had a place there since the job was last moved; just now, if the controller heard all."""
         answers = [at for of in ("", _asked(job)) if (at := self._answers.get((of, tier.pool))) is not None]
+        sure = self._world.process.was_watching(FRESH_SECONDS)
         return bool(answers) and (not sure or self._world.now - max(answers) <= FRESH_SECONDS)
 
-    def _failures(self, known: Rules, job: Object, here: RuledTier) -> Any:
-        ledger, course = self._world.ledger(name(job)), self.course(job)
-        return ledger.failures(here.pool, course.among, errors=known.count_errors)
+    def _failures(self, known: Rules, job: Object, here: RuledTier) -> Bounds:
+        """How many failures of its tier count: at the most all since it came there, at the least the window's."""
+        ledger, since = self._world.ledger(name(job)), self.course(job).among
+        bounds = ledger.failures(here.pool, since, errors=known.count_errors)
+        if known.window is None:
+            return bounds
+        young = max(since, self._world.now - known.window + self._world.process.drift + GRACE_SECONDS)
+        return bounds._replace(least=ledger.failures(here.pool, young, errors=known.count_errors).least)
 
-    def _waited(self, course: Course, *, sure: bool) -> float:
+    def _waited(self, course: Course) -> float:
         """How long it has been without a place, at the most."""
-        del sure
         if course.unplaced is None:
             return 0.0
         return self._world.now - course.unplaced + self._world.process.drift + SLACK_SECONDS
 
     def _is_short(self, known: Rules, job: Object) -> bool:
-        """Whether the deadline may be too near for another interruption: never while all the work, what one takes, and
-        the longest restart so far would still end in time."""
+        """Whether the deadline may be too near for another interruption.
+
+        Never while all the work, what an interruption takes, and the longest restart so far would still end in time.
+        """
         notes = annotations(job)
         if known.deadline == "off" or DEADLINE_ANNOTATION not in notes:
             return False

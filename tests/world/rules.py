@@ -51,7 +51,7 @@ class Rules(NamedTuple):
         return next(iter(self.tiers.values()))
 
     def is_next(self, here: RuledTier, after: RuledTier) -> bool:
-        """Whether a job that leaves a tier for good may come to the other: an equal one, or the next of another price."""
+        """Whether a job that leaves a tier may come to the other: an equal one, or the next of another price."""
         if here.equals(after):
             return True
         later = [each for each in self.tiers.values() if each.rank > here.rank and not each.equals(here)]

@@ -1,4 +1,4 @@
-"""Two writers on one checkpoint: pods of two attempts of one job that run at once, found from pods and their machines alone."""
+"""Two writers on one checkpoint: pods of two attempts of a job that run at once, seen from pods and machines alone."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -52,7 +52,9 @@ class Writers:
     def _resumed(self, change: Change, rayjob: Object, old: Object | None) -> None:
         """What comes after a resume by the controller, which takes its mark away, is another attempt."""
         if change == "MODIFIED" and old and old["spec"].get("suspend") and not rayjob["spec"].get("suspend"):
-            self._resumes[uid(rayjob)] += MOVE_ANNOTATION in annotations(old) and MOVE_ANNOTATION not in annotations(rayjob)
+            self._resumes[uid(rayjob)] += MOVE_ANNOTATION in annotations(old) and MOVE_ANNOTATION not in annotations(
+                rayjob
+            )
 
     def _cluster(self, change: Change, cluster: Object, old: Object | None) -> None:
         """Whose it is: its pods outlive it."""
