@@ -10,13 +10,14 @@ from spotproof.controller import moving, visit
 from spotproof.controller.interruptions import Facts, account
 from spotproof.controller.jobs.jobset import JobSetKind
 from spotproof.controller.jobs.rayjob import RayJobKind
-from spotproof.controller.kinds import Object
+from spotproof.controller.kinds import POD, Object
 from spotproof.controller.moving import Moving, Progress
 from spotproof.fallback.policy import NEVER_MOVES, Policy
 from spotproof.fallback.policy import Tier as RuledTier
 from spotproof.fallback.record import RunFailure, TrainingRunStatus
 from spotproof.fallback.run import Action, Decision
 from spotproof.fallback.view import View
+from spotproof.vocabulary import POOL_LABEL
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.judge import BrokenRuleError
 from tests.world.kubelet import STOP_DELAY
@@ -239,6 +240,42 @@ def test_pods_of_two_attempts_that_run_at_once_are_seen_from_the_pods_alone(monk
     world.lose("train", "reclaim")
     with pytest.raises(BrokenRuleError, match="of another attempt still runs"):
         world.run(60)
+
+
+def _on(pool: str, **labels: str) -> Callable[[Object], Object]:
+    """A pod that selects a pool, with other labels by their last part."""
+
+    def changed(pod: Object) -> Object:
+        meta = pod["metadata"]
+        other = {key: labels.get(key.rpartition("/")[2].replace("-", "_"), old) for key, old in meta["labels"].items()}
+        spec = {**pod["spec"], "nodeSelector": {**pod["spec"]["nodeSelector"], POOL_LABEL: pool}}
+        return {**pod, "metadata": {**meta, "name": "twin", "labels": other}, "spec": spec}
+
+    return changed
+
+
+def _of_another_job(pod: Object) -> Object:
+    meta = pod["metadata"]
+    owners = [{**each, "uid": "job-made-anew"} for each in meta["ownerReferences"]]
+    return {**pod, "metadata": {**meta, "name": "twin", "ownerReferences": owners}}
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [_on("on-demand"), _on("spot-a", restart_attempt="1"), _of_another_job],
+    ids=["on another tier", "of another restart", "of a child Job that was made anew"],
+)
+def test_a_pod_of_another_attempt_of_a_jobset_is_seen_beside_its_gang(twin: Callable[[Object], Object]) -> None:
+    world = begun(jobset)
+    with pytest.raises(BrokenRuleError, match="of another attempt still runs"):
+        world.store.add(twin(world.gang("train")[0]))
+
+
+@pytest.mark.parametrize("twin", [_on("spot-a"), _on("spot-a", jobset_uid="another", restart_attempt="1")])
+def test_a_pod_of_the_same_attempt_or_of_another_job_is_no_second_writer(twin: Callable[[Object], Object]) -> None:
+    world = begun(jobset)
+    added = world.store.add(twin(world.gang("train")[0]))
+    assert added in world.all(POD)
 
 
 def _resumes_early(monkeypatch: pytest.MonkeyPatch) -> None:
