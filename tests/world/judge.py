@@ -3,14 +3,12 @@
 It knows the objects and who wrote them, nothing of what the controller thinks.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from spotproof.controller.kinds import JOBSET, NODE, NODE_CLAIM, POD, RAY_CLUSTER, RAYJOB, RUN, Object
 from spotproof.controller.templates import templates
 from spotproof.fallback.record import TrainingRunStatus
-from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, POOL_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION, SPOT
-from tests.world.jobset import ATTEMPT
+from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, POOL_LABEL
 from tests.world.process import Process
 from tests.world.store import Change
 from tests.world.things import (
@@ -18,15 +16,14 @@ from tests.world.things import (
     ended,
     is_true,
     labels,
-    leaves,
     name,
     namespace,
     node_of,
     owner,
-    ready,
     uid,
 )
 from tests.world.world import World
+from tests.world.writers import Writers
 
 OVER: Final = frozenset({"Complete", "Failed", "ValidationFailed"})
 
@@ -42,9 +39,7 @@ class Judge:
         self._world = world
         self._process = process
         self.resumed = 0
-        self._answered: set[tuple[str, str]] = set()
-        for kind in (POD, NODE_CLAIM):
-            world.store.tell(kind, self._answer)
+        self.writers = Writers(world.store, lambda said, pod: ask(False, said, pod))  # noqa: FBT003  # it is broken
         for kind in (JOBSET, RAYJOB):
             world.store.tell(kind, self._job)
         world.store.tell(RUN, self._run)
@@ -53,44 +48,21 @@ class Judge:
     def _job(self, change: Change, job: Object, old: Object | None) -> None:
         if change != "MODIFIED" or old is None or not self._process.line.acts:
             return
-        self._ask(
-            labels(old).get(MANUAL_LABEL) != "true" or labels(job) != labels(old), "a frozen job is written to", job
-        )
+        ask(labels(old).get(MANUAL_LABEL) != "true" or labels(job) != labels(old), "a frozen job is written to", job)
         spec_changed = job["spec"] != old["spec"]
-        self._ask(not (is_over(old) and spec_changed), "a job that is over is changed", job)
+        ask(not (is_over(old) and spec_changed), "a job that is over is changed", job)
         was, now = (bool(each["spec"].get("suspend")) for each in (old, job))
         ours, left = MOVE_ANNOTATION in annotations(old), MOVE_ANNOTATION in annotations(job)
         if was:
-            self._ask(ours or not spec_changed, "a job that somebody else has suspended is changed", job)
+            ask(ours or not spec_changed, "a job that somebody else has suspended is changed", job)
         if was and not now:
-            self._ask(ours and not left, "resumed without taking the mark away", job)
+            ask(ours and not left, "resumed without taking the mark away", job)
             alive = [pod for pod in self.pods_of(job) if not ended(pod)]
-            self._ask(not alive, f"resumed with pods left: {', '.join(map(name, alive))}", job)
+            ask(not alive, f"resumed with pods left: {', '.join(map(name, alive))}", job)
             self.resumed += 1
         if now and not was:
-            self._ask(left, "suspended without a mark", job)
-        self._returns_on_an_answer(job, old)
-        self._ask(len(set(tiers_of(job))) == 1, "the roles that move are on several tiers", job)
-
-    def _returns_on_an_answer(self, job: Object, old: Object) -> None:
-        """From on-demand to spot only where a probe had a place there since the job was last moved."""
-        (was, *_), (now, *_) = tiers_of(old), tiers_of(job)
-        if was == now:
-            return
-        pools, asked = self._world.pools, f"{job['kind']}/{namespace(job)}/{name(job)}"
-        answered = {(asked, now), ("", now)} & self._answered
-        returns = pools[now].capacity == SPOT and pools[was].capacity != SPOT
-        self._ask(answered or not returns, f"taken back to {now}, which has not answered", job)
-        self._answered = {each for each in self._answered if each[0] not in {"", asked}}
-
-    def _answer(self, change: Change, thing: Object, old: Object | None) -> None:
-        """A probe's pod gets a node, or a claim is launched, whoever it is for."""
-        if change == "DELETED":
-            return
-        if thing["kind"] == NODE_CLAIM.kind and is_true(thing, "Launched") and not (old and is_true(old, "Launched")):
-            self._answered.add(("", labels(thing)[POOL_LABEL]))
-        if PROBE_LABEL in labels(thing) and node_of(thing) and not (old and node_of(old)):
-            self._answered.add((annotations(thing)[PROBE_OF_ANNOTATION], labels(thing)[PROBE_LABEL]))
+            ask(left, "suspended without a mark", job)
+        ask(len(set(tiers_of(job))) == 1, "the roles that move are on several tiers", job)
 
     def _run(self, change: Change, run: Object, old: Object | None) -> None:
         del old
@@ -98,15 +70,7 @@ class Judge:
             TrainingRunStatus.model_validate(run.get("status", {}))
 
     def _pod(self, change: Change, pod: Object, old: Object | None) -> None:
-        if change == "MODIFIED" and old is not None and ready(pod) and not ready(old) and ATTEMPT in labels(pod):
-            attempt = (labels(pod)[ATTEMPT], _made_by(pod))
-            for other in self._world.store.all(POD):
-                if ATTEMPT in labels(other) and namespace(other) == namespace(pod) and not ended(other):
-                    same_job = labels(other).get("jobset.sigs.k8s.io/jobset-uid") == labels(pod).get(
-                        "jobset.sigs.k8s.io/jobset-uid"
-                    )
-                    older = labels(other)[ATTEMPT] != attempt[0]
-                    self._ask(not (same_job and older), f"{name(other)} of another attempt still runs", pod)
+        del change
         if old is not None and self._process.line.acts and POOL_LABEL not in labels(pod):
             self._ended_by_us(pod)
 
@@ -118,7 +82,7 @@ class Judge:
         claims = [
             each for each in self._world.store.all(NODE_CLAIM) if each.get("status", {}).get("nodeName") == node_of(pod)
         ]
-        self._ask(node is None and not claims, "a pod is ended whose node is there", pod)
+        ask(node is None and not claims, "a pod is ended whose node is there", pod)
 
     def pods_of(self, job: Object) -> list[Object]:
         """All pods of a job, of every attempt, submitters included."""
@@ -135,10 +99,15 @@ class Judge:
         mine = labels(pod).get("job-name") == name(job) or labels(pod).get("ray.io/cluster", "").startswith(prefix)
         return (of is not None and of["uid"] == uid(job)) or mine
 
-    @staticmethod
-    def _ask(holds: object, said: str, about: Object) -> None:
-        if not holds:
-            raise BrokenRuleError(f"{said}: {about['kind']} {namespace(about)}/{name(about)}")
+
+def ask(holds: object, said: str, about: Object) -> None:
+    """Hold an object to a rule.
+
+    Raises:
+        BrokenRuleError: it does not hold.
+    """
+    if not holds:
+        raise BrokenRuleError(f"{said}: {about['kind']} {namespace(about)}/{name(about)}")
 
 
 def is_over(job: Object) -> bool:
@@ -155,12 +124,3 @@ def tiers_of(job: Object) -> list[str]:
         for each in templates(job)
         if not each.stays and each.selector.get(POOL_LABEL, "cpu") != "cpu"
     ]
-
-
-def is_whole(pods: Iterable[Object], size: int) -> bool:
-    """Whether a gang is whole and ready."""
-    return sum(ready(pod) and not leaves(pod) for pod in pods) >= size
-
-
-def _made_by(pod: Object) -> Any:
-    return (owner(pod, "Job") or {}).get("uid")

@@ -1,29 +1,55 @@
-"""What the world itself did to a gang, counted by whoever did it: what the controller's counts are held against.
+"""What the world itself did to a gang, written down by whoever did it: what the controller's counts are held against.
 
 Of an interruption that came alone, to a whole gang, and that a controller saw from its beginning to its end, the ledger
 knows what it is: it counts once. Of one that came into another, or into a move, or while nobody looked, it knows the
 most it can be.
 """
 
-import sys
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Cause = Literal["eviction", "error", "voluntary"]
 
 
 @dataclass
-class Tally:
-    """How often something happened: `sure` times, `open_` times if nothing comes between, `most` times at the most."""
+class Hit:
+    """Something that was done to the gang.
 
-    sure: int = 0
-    open_: int = 0
-    most: int = 0
+    `calm` is whether the gang was whole, with nothing else under way. `counted` is whether the operator counts it as
+    what it is: an exit code that a killed pod has too says nothing. `known` is whether it counts as what it is: `open`
+    if nothing comes between, `sure`, or `may`.
+    """
+
+    cause: Cause
+    at: float
+    tiers: frozenset[str]
+    calm: bool
+    counted: bool = True
+    known: Literal["open", "sure", "may"] = "open"
+
+    def is_for_certain(self, cause: Cause) -> bool:
+        """Whether it counts as that, whatever comes."""
+        return self.calm and self.cause == cause and self.known != "may"
 
     @property
-    def least(self) -> int:
-        """How often it happened at the least."""
-        return self.sure + self.open_
+    def may_be_eviction(self) -> bool:
+        """Whether it may count as an eviction."""
+        # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
+        by_counter = self.known == "may" and (self.cause == "voluntary" or not self.counted)
+        return self.cause == "eviction" or not self.calm or by_counter
+
+    @property
+    def may_be_error(self) -> bool:
+        """Whether it may count as an error."""
+        return self.cause == "error" or (not self.calm and self.cause != "eviction")
+
+
+class Bounds(NamedTuple):
+    """How often something happened, at the least and at the most."""
+
+    least: int
+    most: float
 
     def holds(self, count: int) -> bool:
         """Whether a count is one that can be."""
@@ -34,49 +60,64 @@ class Tally:
 class Ledger:
     """Of one job."""
 
-    evictions: Tally = field(default_factory=Tally)
-    errors: Tally = field(default_factory=Tally)
-    choices: int = 0
-    """What was done to the gang that no counter of the operator's tells from an eviction, if nothing comes between."""
+    hits: list[Hit] = field(default_factory=list[Hit])
     entries: list[str] = field(default_factory=list[str])
-
     last: float = 0.0
+    blinded: bool = False
 
-    def hit(self, cause: Cause, *, calm: bool, at: float, counted: bool = True) -> None:
-        """Something was done to the gang; `calm` is whether it was whole, with nothing else under way.
+    @property
+    def evictions(self) -> Bounds:
+        """How many evictions there were."""
+        least = sum(each.is_for_certain("eviction") for each in self.hits)
+        return Bounds(least, math.inf if self.blinded else sum(each.may_be_eviction for each in self.hits))
 
-        `counted` is whether the operator counts it as what it is: an exit code that a killed pod has too says nothing.
-        """
-        self.last = at
-        self.entries.append(f"{at % 100_000:.2f} {cause}{'' if calm else ', into something else'}")
-        self.choices += calm and (cause == "voluntary" or not counted)
-        for tally, kinds in ((self.evictions, {"eviction"}), (self.errors, {"error"})):
-            tally.open_ += calm and cause in kinds
-            tally.most += cause in kinds or (not calm and (tally is not self.errors or cause != "eviction"))
-        if not calm:
+    @property
+    def errors(self) -> Bounds:
+        """How many errors there were."""
+        least = sum(each.is_for_certain("error") for each in self.hits)
+        return Bounds(least, sum(each.may_be_error for each in self.hits))
+
+    def failures(self, tier: str, since: float, *, errors: bool) -> Bounds:
+        """How many interruptions since then count against a tier; `errors` is whether errors do."""
+        there = [each for each in self.hits if tier in each.tiers and each.at >= since]
+        least = sum(each.is_for_certain("eviction") or (errors and each.is_for_certain("error")) for each in there)
+        most = sum(each.may_be_eviction or (errors and each.may_be_error) for each in there)
+        return Bounds(least, math.inf if self.blinded else most)
+
+    def hit(self, hit: Hit) -> None:
+        """Something was done to the gang."""
+        self.last = hit.at
+        self.entries.append(f"{hit.at % 100_000:.2f} {hit.cause}{'' if hit.calm else ', into something else'}")
+        self.hits.append(hit)
+        if not hit.calm:
             self.disturb("")
 
     def settle(self) -> None:
         """The gang is whole again, and nothing came between: what was open is sure."""
-        self.choices = 0
-        for tally in (self.evictions, self.errors):
-            tally.sure, tally.open_ = tally.least, 0
+        self._know("sure")
 
     def disturb(self, what: str, at: float | None = None) -> None:
         """Something comes between: what is open may be seen as something else, or not at all."""
         if what:
             self.entries.append(what)
         self.last = self.last if at is None else at
-        # what the operator's counters alone tell is by the tier: on spot an eviction, whatever it was
-        self.evictions.most += self.choices
-        self.choices = 0
-        for tally in (self.evictions, self.errors):
-            tally.open_ = 0
+        self._know("may")
+
+    def _know(self, how: Literal["sure", "may"]) -> None:
+        for each in self.hits:
+            if each.known == "open":
+                each.known = how
 
     def blind(self) -> None:
         """From now on nobody can tell a node that was taken because it was empty from one that was reclaimed."""
         self.entries.append("blind")
-        self.evictions.most = sys.maxsize
+        self.blinded = True
+
+    def forget(self) -> None:
+        """The job is nobody's to count for any more, or again: all that was may have been forgotten."""
+        self.entries.append("forgotten")
+        for each in self.hits:
+            each.known = "may"
 
     def moved(self) -> None:
         """The job is on another tier."""

@@ -46,6 +46,8 @@ class Line:
         self.troubles: dict[int, Trouble] = {}
         self.calls: list[Call] = []
         self.happened: Counter[Trouble] = Counter()
+        self.went_wrong_at = server.clock.now
+        """When a call last went wrong."""
         self.acts = False
         """Whether the write that is being made is the controller's."""
 
@@ -112,6 +114,7 @@ class Line:
             if trouble == "conflict" and verb not in {"patch", "delete"}:
                 trouble = "broken"
             self.happened[trouble] += 1
+            self.went_wrong_at = self._server.clock.now
             _before(trouble)
         version = self._server.store.version
         self.acts, taken = True, False

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from spotproof.controller.causes import SIGNALS
 from spotproof.controller.kinds import JOB as CHILD
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAY_CLUSTER, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
+    FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
     MOVE_ANNOTATION,
     PAUSED_LABEL,
@@ -17,7 +18,8 @@ from spotproof.vocabulary import (
 )
 from tests.world.jobs import Tier, policy, pools
 from tests.world.judge import Judge, is_over, tiers_of
-from tests.world.ledger import Cause, Ledger
+from tests.world.ledger import Cause, Hit, Ledger
+from tests.world.moves import Moves
 from tests.world.process import Process
 from tests.world.raycluster import NODE_TYPE, WORKER
 from tests.world.things import annotations, is_true, labels, leaves, node_of, owner, ready, uid
@@ -29,21 +31,27 @@ HIT_SECONDS: Final = 1.0
 
 
 class Managed(World):
-    """A world whose jobs are managed. Its jobs are named by their name alone; they are all in one namespace."""
+    """A world whose jobs are managed. Its jobs are named by their name alone; they are all in one namespace.
 
-    def __init__(self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, **rule: Any) -> None:
+    `judged`: whoever tells what happens writes all of it into the ledgers, so that decisions are held to them.
+    """
+
+    def __init__(
+        self, tiers: Sequence[Tier], *, seed: int = 0, most: int = 100, judged: bool = False, **rule: Any
+    ) -> None:
         super().__init__(pools(tiers, most=most), seed=seed)
         self.tiers = {each.pool: each for each in tiers}
         for each in (SYSTEM_NAMESPACE, self.namespace):
             meta = {"name": each, "labels": {WORKSPACE_LABEL: each}}
             self.server.create({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
-        self.server.create(policy(POLICY_NAME, tiers, **rule))
         self.process = Process(self, seed=seed)
         self.judge = Judge(self, self.process)
+        self.moves = Moves(self) if judged else None
         self.ledgers: dict[str, Ledger] = {}
         self.done: set[str] = set()
         """Uids of child Jobs whose pods have done their work."""
         self.store.tell(POD, self._finds_its_work_done)
+        self.server.create(policy(POLICY_NAME, tiers, **rule))
         self.process.start()
 
     # looks
@@ -52,10 +60,18 @@ class Managed(World):
         """A job, or nothing."""
         return self.get(JOBSET, name) or self.get(RAYJOB, name) or {}
 
+    def managed(self) -> list[Object]:
+        """All jobs."""
+        return [*self.all(JOBSET), *self.all(RAYJOB)]
+
     def status(self, name: str) -> TrainingRunStatus:
         """What its TrainingRun says."""
         run = self.get(RUN, name)
         return TrainingRunStatus.model_validate((run or {}).get("status", {}))
+
+    def phase(self, name: str) -> str:
+        """The phase that its TrainingRun says; empty where it says none."""
+        return str((self.get(RUN, name) or {}).get("status", {}).get("phase", ""))
 
     def gang(self, name: str) -> list[Object]:
         """Pods of the gang that are to move with it: a head stays, and a submitter is none of them."""
@@ -184,7 +200,9 @@ class Managed(World):
 
     def note(self, name: str, cause: Cause, *, counted: bool = True) -> None:
         """Write into a job's ledger what is about to be done to it."""
-        self.ledger(name).hit(cause, calm=self.is_calm(name), at=self.now, counted=counted)
+        calm, run = self.is_calm(name), self.get(RUN, name) or {}
+        tiers = frozenset({self.tier(name), run.get("status", {}).get("tier", self.tier(name))})
+        self.ledger(name).hit(Hit(cause, self.now, tiers, calm=calm, counted=counted))
 
     def frozen(self, name: str) -> bool:
         """Whether the job is to be left alone, by its own label, its namespace's or the system's."""
@@ -196,6 +214,16 @@ class Managed(World):
         where = thing["metadata"]
         change = {"metadata": {"labels": {key: value}}}
         self.server.patch(thing["apiVersion"], thing["kind"], where["name"], change, where.get("namespace"))
+
+    def take_in(self, name: str) -> None:
+        """Name its policy on a job, and on a Ray cluster that was made while it named none: that is not seen else."""
+        self.label(self.job(name), FALLBACK_POLICY_LABEL, POLICY_NAME)
+        for each in self.all(RAY_CLUSTER):
+            self.label(each, FALLBACK_POLICY_LABEL, POLICY_NAME)
+
+    def take_out(self, name: str) -> None:
+        """Name no policy on it any more."""
+        self.label(self.job(name), FALLBACK_POLICY_LABEL, None)
 
     def ledger(self, name: str) -> Ledger:
         """A job's ledger."""

@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 from spotproof.controller.cache import Cache, Key
-from spotproof.controller.kinds import Object
+from spotproof.controller.kinds import Kind, Object
 from spotproof.controller.metrics import Unobserved
 from spotproof.controller.projecting import Watched
 from spotproof.controller.reconcile import Reconciler
@@ -59,8 +59,11 @@ class Process:
     def __init__(self, world: World, *, seed: int = 0) -> None:
         self._world = world
         self.line = Line(world.server)
-        self.skew = 0.0
-        """Seconds by which the process's clock is off."""
+        self._skew = 0.0
+        self.drift = 0.0
+        """Seconds by which the process's clock has jumped in all, forward or back."""
+        self.unsure_at = world.now
+        """When it last began, ended, or lost or found again something that it hears."""
         self.up = False
         self.looks = 0
         self.counts = Counts()
@@ -74,12 +77,22 @@ class Process:
             world.store.tell(watched.kind, self._teller(len(self._watches)))
             self._watches.append(Watch(watched))
 
+    @property
+    def skew(self) -> float:
+        """Seconds by which the process's clock is off."""
+        return self._skew
+
+    @skew.setter
+    def skew(self, seconds: float) -> None:
+        self.drift += abs(seconds - self._skew)
+        self._skew = seconds
+
     # life
 
     def start(self) -> None:
         """A new process lists everything, in the order of WATCHED, and looks at every job."""
         self._life += 1
-        self.up = True
+        self.up, self.unsure_at = True, self._world.now
         self.cache = Cache()
         self._due.clear()
         self._failures.clear()
@@ -100,7 +113,7 @@ class Process:
     def kill(self) -> None:
         """The process is gone, and with it all it knew."""
         self._life += 1
-        self.up = False
+        self.up, self.unsure_at = False, self._world.now
         self._due.clear()
 
     @property
@@ -108,21 +121,31 @@ class Process:
         """Whether it is up, hears everything, and nothing is about to go wrong for it."""
         return self.up and not self.line.troubles and not any(watch.held for watch in self._watches)
 
+    def was_watching(self, seconds: float) -> bool:
+        """Whether it has been so for that long."""
+        unsure_at = max(self.unsure_at, self.line.went_wrong_at)
+        return self.is_watching and self._world.now - unsure_at >= seconds
+
+    def hears_of(self, kind: Kind) -> bool:
+        """Whether a watch of that kind delivers."""
+        return not any(watch.held for watch in self._watches if watch.watched.kind == kind)
+
     # watches
 
     def hold(self, place: int) -> None:
         """Deliver nothing of one watch any more, until it is released."""
-        self._watches[place].held = True
+        self._watches[place].held, self.unsure_at = True, self._world.now
 
     def release(self) -> None:
         """Deliver all that was held."""
+        self.unsure_at = self._world.now
         for watch in self._watches:
             watch.held = False
             self._deliver(watch)
 
     def expire(self, place: int) -> None:
         """410 Gone: the watch has lost its place, what was not delivered is lost, and everything is listed again."""
-        watch = self._watches[place]
+        watch, self.unsure_at = self._watches[place], self._world.now
         watch.waiting.clear()
         watch.held = False
         if self.up:

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from spotproof.controller.kinds import NAMESPACE, NODE, NODE_CLAIM, POLICY, RUN, Object
+from spotproof.controller.kinds import NAMESPACE, NODE, NODE_CLAIM, POLICY, Object
 from spotproof.controller.watched import WATCHED
-from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
+    FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
     PAUSED_LABEL,
     SYSTEM_NAMESPACE,
@@ -26,27 +26,26 @@ from spotproof.vocabulary import (
 )
 from tests.world.jobs import Tier, jobset, policy, rayjob
 from tests.world.kubelet import ON_TERM
-from tests.world.line import TROUBLES, Call, Trouble
+from tests.world.line import TROUBLES, Trouble
 from tests.world.managed import POLICY_NAME, Managed
 from tests.world.things import is_true, labels, leaves, name, node_of, ready
+from tests.world.verdict import judge, left_of_ours
 from tests.world.world import NAMESPACE as RESEARCH
 
 SHARES: Final = 8
 WORLDS: Final = int(os.environ.get("SPOTPROOF_WORLDS", "2000"))
 SEED: Final = int(os.environ.get("SPOTPROOF_WORLDS_SEED", "0"))
 STEPS: Final = 20
+LEFT_SECONDS: Final = 2.0
+"""How long the controller may take to leave a job alone."""
 JOB: Final = "train"
 LOSSES: Final = ("reclaim", "vanish", "drain", "silence")
-SETTLED_SECONDS: Final = 3 * 3600.0
-QUIET_SECONDS: Final = 1200.0
-QUIET_CALLS: Final = 70
-"""Of a job to which nothing happens, in that time: a move takes 20, a question 6, and a loop far more."""
-
-IDLE_WRITES: Final = 3
-"""Writes without a change that late watches may lead to."""
-
-RULE: Final[Mapping[str, Any]] = {"return": {"minStay": "15m"}, "countErrors": True, "failureWindow": "30m"}
-DEADLINE: Final = {DEADLINE_ANNOTATION: "6h", WORK_ANNOTATION: "2"}
+RULE: Final[Mapping[str, st.SearchStrategy[Any]]] = {
+    "return": st.just({"minStay": "15m"}),
+    "countErrors": st.just(value=True),
+    "failureWindow": st.just("30m"),
+    "maxMovesPerHour": st.integers(1, 2),
+}
 
 
 class Beginning(NamedTuple):
@@ -58,7 +57,8 @@ class Beginning(NamedTuple):
     failures: tuple[int, int]
     three: bool
     equal: bool
-    deadline: bool
+    deadline: str
+    within: str
     rule: Mapping[str, Any]
     chance: int
 
@@ -80,32 +80,28 @@ class RandomWorld(RuleBasedStateMachine):
             failures=st.tuples(st.integers(0, 3), st.integers(0, 3)),
             three=st.booleans(),
             equal=st.booleans(),
-            deadline=st.booleans(),
-            rule=st.fixed_dictionaries({}, optional={key: st.just(value) for key, value in RULE.items()}),
+            deadline=st.sampled_from(["off", "guard", "pace"]),
+            within=st.sampled_from(["6h", "3h"]),
+            rule=st.fixed_dictionaries({}, optional=RULE),
             chance=st.integers(0, 3),
         )
     )
     def begin(self, beginning: Beginning) -> None:
-        self.beginning = beginning
+        self.beginning, mode = beginning, beginning.deadline
         other = Tier("spot-b", beginning.failures[1], usd=10.0 if beginning.equal else 15.0)
         last = Tier("on-demand", -1, capacity="on-demand", usd=30.0)
         self.tiers = (Tier("spot-a", beginning.failures[0]), *((other,) if beginning.three else ()), last)
-        self.policy = {**beginning.rule, **({"deadline": {"mode": "guard"}} if beginning.deadline else {})}
-        self.world = Managed(self.tiers, seed=beginning.chance, **self.policy)
-        self.world.store.tell(RUN, self._moved)
+        self.policy = {**beginning.rule, **({"deadline": {"mode": mode}} if mode != "off" else {})}
+        self.world = Managed(self.tiers, seed=beginning.chance, judged=True, **self.policy)
         self._submit()
         self.world.run(20)
 
     def _submit(self) -> None:
         make, pods = self.beginning.make, self.beginning.pods
-        notes = DEADLINE if self.beginning.deadline else {}
+        within = {DEADLINE_ANNOTATION: self.beginning.within, WORK_ANNOTATION: "2"}
+        notes = within if self.beginning.deadline != "off" else {}
         size = {"pods": pods, "roles": self.beginning.roles} if make is jobset else {"workers": pods}
         self.world.submit(make(JOB, POLICY_NAME, self.tiers[0].pool, annotations=notes, **size))
-
-    def _moved(self, change: str, run: Any, old: Any) -> None:
-        before, after = ((each or {}).get("status", {}).get("tier") for each in (old, run))
-        if change == "MODIFIED" and before and before != after and self.world.job(JOB):
-            self.world.ledger(JOB).moved()
 
     def _settled(self) -> None:
         if self.world.job(JOB) and self.world.is_calm(JOB):
@@ -126,6 +122,8 @@ class RandomWorld(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.world.run(seconds)
         self._settled()
+        assert self.world.moves is not None
+        self.world.moves.overdue(JOB)
 
     @rule(seconds=st.sampled_from([-60.0, -5.0, 30.0, 600.0]))
     def the_clock_jumps(self, seconds: float) -> None:
@@ -239,6 +237,15 @@ class RandomWorld(RuleBasedStateMachine):
         self._submit()
         self.world.run(1)
 
+    @precondition(lambda self: self.there)
+    @rule(on=st.booleans())
+    def somebody_takes_the_job_out_or_in(self, on: bool) -> None:  # noqa: FBT001  # drawn
+        self._disturb("out")
+        (self.world.take_in if on else self.world.take_out)(JOB)
+        self.world.run(LEFT_SECONDS)
+        if not on and self.world.process.was_watching(LEFT_SECONDS):
+            assert left_of_ours(self.world, JOB, record=True) == []
+
     # what happens to the controller
 
     @rule()
@@ -286,14 +293,20 @@ class RandomWorld(RuleBasedStateMachine):
             space = world.get(NAMESPACE, where, "")
             if space and labels(space).get(PAUSED_LABEL):
                 world.label(space, PAUSED_LABEL, None)
-        if not self.there:
-            return
+        if FALLBACK_POLICY_LABEL not in labels(world.job(JOB)):
+            world.take_in(JOB)
+        if not world.is_over(JOB):
+            self._give_back()
+        judge(world, JOB)
+
+    def _give_back(self) -> None:
+        """The job is given into the controller's hands, whoever has it."""
+        world = self.world
         if labels(world.job(JOB)).get(MANUAL_LABEL):
             world.label(world.job(JOB), MANUAL_LABEL, None)
         world.run(60)
         if world.job(JOB)["spec"].get("suspend") and not world.suspended_by_us(JOB):
             world.resume(JOB)
-        self._comes_to_rest()
 
     def _wake_all(self) -> None:
         staying = {node_of(pod) for pod in self.world.gang(JOB) if not leaves(pod)}
@@ -301,40 +314,6 @@ class RandomWorld(RuleBasedStateMachine):
             if not is_true(node, "Ready") and name(node) in staying:
                 self._disturb("woken")  # before its pods were taken from it
             self.world.wake(name(node))
-
-    def _comes_to_rest(self) -> None:
-        world = self.world
-
-        def at_rest() -> bool:
-            status = world.status(JOB)
-            if world.is_over(JOB) or status.phase in {"HandedBack", "Refused"}:
-                return True
-            if status.phase == "Failed":
-                return world.suspended_by_us(JOB) == "failed"
-            return world.is_whole(JOB) and status.phase == "Running" and status.interruption is None
-
-        world.run_until(at_rest, SETTLED_SECONDS)
-        self._judge(world.status(JOB))
-        calls = len(world.process.line.calls)
-        world.run(QUIET_SECONDS)
-        assert len(world.process.line.calls) - calls <= QUIET_CALLS, world.process.line.calls[calls : calls + 40]
-
-    def _judge(self, status: TrainingRunStatus) -> None:
-        world, ledger = self.world, self.world.ledger(JOB)
-        story = "\n".join(ledger.entries)
-        assert status.move is None, status.move
-        assert ledger.evictions.holds(status.evictions), (status.evictions, ledger.evictions, story)
-        assert ledger.errors.holds(status.errors), (status.errors, ledger.errors, story)
-        if world.is_over(JOB) or status.phase != "Running":
-            return
-        assert status.tier == world.tier(JOB), (status.tier, world.tier(JOB))
-        unchanged = [call for call in world.process.line.calls if _is_idle(call)]
-        assert len(unchanged) <= IDLE_WRITES + sum(world.process.line.happened.values()), unchanged
-
-
-def _is_idle(call: Call) -> bool:
-    """A write that changed nothing. One that is refused is none: it tells of what a late watch has still to bring."""
-    return call.verb == "patch" and call.taken and not call.changed
 
 
 @pytest.mark.parametrize("share", range(SHARES))
