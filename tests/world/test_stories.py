@@ -6,6 +6,7 @@ import pytest
 
 from spotproof.controller.kinds import NODE, POD
 from spotproof.controller.watched import WATCHED
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.line import Trouble
 from tests.world.managed import Managed
@@ -276,3 +277,21 @@ def test_a_suspension_by_somebody_else_stays_as_long_as_they_want(world: Managed
     world.resume("train")
 
     world.until_whole("train", "spot-a")
+
+
+def test_a_job_that_names_its_policy_after_it_has_begun_is_managed_from_then_on() -> None:
+    for make in JOBS.values():
+        world = Managed(TIERS)
+        world.submit(make("train", "standard", "spot-a"))
+        world.label(world.job("train"), FALLBACK_POLICY_LABEL, None)
+        world.run(20)
+        assert world.is_whole("train", "spot-a")
+
+        world.label(world.job("train"), FALLBACK_POLICY_LABEL, "standard")
+        world.until_whole("train", "spot-a")
+        world.run(5)
+        world.lose("train", "reclaim")
+        world.run(20)
+
+        world.until_whole("train", "spot-a")
+        assert world.status("train").evictions == 1
