@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from spotproof.controller.causes import SIGNALS
 from spotproof.controller.kinds import JOB as CHILD
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAY_CLUSTER, RAYJOB, RUN, Object
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.vocabulary import (
     FALLBACK_POLICY_LABEL,
@@ -216,10 +216,8 @@ class Managed(World):
         self.server.patch(thing["apiVersion"], thing["kind"], where["name"], change, where.get("namespace"))
 
     def take_in(self, name: str) -> None:
-        """Name its policy on a job, and on a Ray cluster that was made while it named none: that is not seen else."""
+        """Name its policy on a job."""
         self.label(self.job(name), FALLBACK_POLICY_LABEL, POLICY_NAME)
-        for each in self.all(RAY_CLUSTER):
-            self.label(each, FALLBACK_POLICY_LABEL, POLICY_NAME)
 
     def take_out(self, name: str) -> None:
         """Name no policy on it any more."""

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from spotproof.controller import moving, visit
+from spotproof.controller import concluding, moving, visit
 from spotproof.controller.interruptions import Facts, account
 from spotproof.controller.jobs.jobset import JobSetKind
 from spotproof.controller.jobs.rayjob import RayJobKind
@@ -170,13 +170,13 @@ def test_one_that_fails_the_job_at_its_first_error_is_caught(
     def limit(_: Object) -> int:
         return 0
 
-    monkeypatch.setattr(visit, "backoff_limit_of", limit)
+    monkeypatch.setattr(concluding, "backoff_limit_of", limit)
     with pytest.raises(BrokenRuleError, match=r"failed after Bounds\(least=1, most=1\) errors, of 2"):
         story(begun(kind))
 
 
 def test_one_that_never_fails_a_job_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visit, "backoff_limit_of", _nothing)
+    monkeypatch.setattr(concluding, "backoff_limit_of", _nothing)
     world = begun(jobset)
     for _ in range(3):
         world.fail("train", 1)

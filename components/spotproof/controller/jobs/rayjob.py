@@ -19,6 +19,9 @@ HEAD: Final = "head"
 SUBMITTER: Final = "submitter"
 PROVISIONED: Final = "RayClusterProvisioned"
 """Condition of a Ray cluster: all its pods have been ready once; it stays True (KubeRay 1.3 and newer)."""
+MADE_FROM: Final = "ray.io/originated-from-cr-name"
+"""Label of every Ray cluster that KubeRay has made for another object. Those of the RayJob itself are copied as the
+cluster is made, so that one which is put under a policy later does not say so."""
 STATUS: Final = "jobDeploymentStatus"
 SUSPENDED: Final = "Suspended"
 SUSPENDABLE: Final = frozenset({"Initializing", "Running"})
@@ -46,7 +49,7 @@ class RayJobKind(Childless):
     kind = RAYJOB
     watched = (
         Watched(RAYJOB, project_rayjob, FALLBACK_POLICY_LABEL, optional=True),
-        Watched(RAY_CLUSTER, project_cluster, FALLBACK_POLICY_LABEL, optional=True, shape=shapes.RayCluster),
+        Watched(RAY_CLUSTER, project_cluster, MADE_FROM, optional=True, shape=shapes.RayCluster),
     )
     members = Members(RAY_CLUSTER, RAY_CLUSTER_NAME)
     manager = "ray.io/kuberay-operator"
