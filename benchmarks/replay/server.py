@@ -2,7 +2,8 @@
 
 HTTPS as the real one speaks it: discovery, lists in pages, watches with bookmarks, reads, and the writes that the
 controller makes. Nobody is asked who he is. One line of JSON is printed when it listens; then it obeys lines of JSON on
-its standard input, `{"reclaim": FIRST, "count": N, "a_second": X}`, and answers each with one when all is told.
+its standard input, `{"reclaim": FIRST, "count": N, "a_second": X}` or `{"heartbeats": SECONDS}`, and answers each with
+one when all is told.
 """
 
 import argparse
@@ -30,6 +31,8 @@ GATHER_SECONDS: Final = 0.01
 """Of each event, until it is sent: written one by one, 3,000 a second took this process a fifth of its time."""
 SETTLING_SECONDS: Final = 5
 """For answers to the last of it."""
+HEARTBEAT_SECONDS: Final = 300
+"""After which a kubelet writes the status of its node although nothing has changed (nodeStatusReportFrequency)."""
 KINDS: Final = {
     "namespaces": ("v1", "Namespace", False),
     "nodes": ("v1", "Node", False),
@@ -128,7 +131,8 @@ class Server:
             return _status(404, "no such kind")
         kind = KINDS[rest[0]][1]
         if len(rest) == 1:
-            return self._create(kind, request) if request.method == "POST" else self._list(kind, namespace, request)
+            do = self._create if request.method == "POST" else self._list
+            return do(kind, namespace, request)
         return self._one(kind, namespace, rest[1], request)
 
     def _list(self, kind: str, namespace: str, request: Request) -> tuple[int, Any]:
@@ -153,7 +157,7 @@ class Server:
             return 200, {"kind": "Status", "status": "Success"}
         change = msgspec.json.decode(request.body)
         if request.method == "PUT":
-            stored = self.world.put(change)
+            stored = self.world.put(_typed(kind, namespace, change))
         elif "json-patch" in request.content_type:
             try:
                 stored = self.world.put(apply(found, change))
@@ -164,8 +168,8 @@ class Server:
         self.tell("MODIFIED", stored)
         return 200, stored
 
-    def _create(self, kind: str, request: Request) -> tuple[int, Any]:
-        thing = msgspec.json.decode(request.body)
+    def _create(self, kind: str, namespace: str, request: Request) -> tuple[int, Any]:
+        thing = _typed(kind, namespace, msgspec.json.decode(request.body))
         meta = thing["metadata"]
         self._note(kind, meta.get("namespace", ""), meta["name"])
         if kind == "Event":
@@ -212,6 +216,8 @@ class Server:
     async def reclaim(self, first: int, count: int, a_second: float) -> dict[str, Any]:
         """Take a node from `count` jobs, one after the other at a steady pace. Returns what came of it."""
         story = self.world.story
+        self.marked.clear()
+        self.answered.clear()
         told = sorted(
             (number / a_second + each.at - story.reclaim, first + number, rank)
             for number in range(count)
@@ -228,6 +234,7 @@ class Server:
         waits = [self.answered[key] - at for key, at in self.marked.items() if key in self.answered]
         return {
             "told_seconds": count / a_second,
+            "took_seconds": time.monotonic() - began,
             "evictions": len(self.marked) * self.world.story.evicted,
             "jobs": len(self.marked),
             "unanswered": len(self.marked) - len(waits),
@@ -235,12 +242,36 @@ class Server:
             "requests": self.requests,
         }
 
+    async def heartbeats(self, seconds: int) -> dict[str, Any]:
+        """The kubelets of all nodes report, at a steady pace, that nothing has changed. Returns how many did."""
+        nodes = [each for each in self.world.story.before if each.kind == "Node"]
+        beats = [(number, node) for number in range(self.world.jobs) for node in nodes]
+        count, began = len(beats) * seconds // HEARTBEAT_SECONDS, time.monotonic()
+        for beat, (number, node) in enumerate(beats[:count]):
+            if (early := began + beat * seconds / count - time.monotonic()) > 0:
+                await asyncio.sleep(early)
+            self._tell_again(node, number)
+        await asyncio.sleep(max(began + seconds - time.monotonic(), 0))
+        return {"told": count}
+
+    def _tell_again(self, known: Template, number: int) -> None:
+        """A new version of an object to which nothing has happened."""
+        text = self.world.touch(known, number)
+        self._tell(known.kind, known.thing, f'{{"type":"MODIFIED","object":{text}}}\n'.encode())
+
     def _happen(self, change: Template, number: int, reclaimed: float) -> None:
         """A recorded change to a job whose node was taken at that time."""
         text = self.world.happen(change, number, reclaimed - self.world.story.reclaim)
         self._tell(change.kind, change.thing, f'{{"type":"{change.change.upper()}","object":{text}}}\n'.encode())
         if change.at - self.world.story.reclaim >= self.world.story.marked_at:
             self.marked.setdefault(f"{namespace_of(number)}/{name_of(number)}", time.monotonic())
+
+
+def _typed(kind: str, namespace: str, thing: Object) -> Object:
+    """What somebody writes with its kind and namespace, which clients leave out where the address has them."""
+    (api,) = (api for api, each, _ in KINDS.values() if each == kind)
+    space = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": api, "kind": kind, **thing, "metadata": {**space, **thing["metadata"]}}
 
 
 def _resources(version: str) -> tuple[int, Any]:
@@ -287,6 +318,8 @@ async def _main(options: argparse.Namespace) -> None:
         asked = json.loads(line)
         if "reclaim" in asked:
             told = await server.reclaim(asked["reclaim"], asked["count"], asked["a_second"])
+        elif "heartbeats" in asked:
+            told = await server.heartbeats(asked["heartbeats"])
         else:
             told = {"requests": server.requests, "objects": len(world.changed)}
         print(json.dumps(told), flush=True)

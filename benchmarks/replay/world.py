@@ -182,6 +182,17 @@ class World:
         self._keep(key, None if template.change == "deleted" else text)
         return text
 
+    def touch(self, template: Template, number: int) -> str:
+        """An object to which nothing has happened, as a newer version; returns it as text."""
+        self.version += 1
+        text = template.text(number, self._began_of(number), self.version)
+        self._keep(template.name(number), text)
+        return text
+
+    def _began_of(self, number: int) -> float:
+        """When a job's recording began, if nothing has happened to it since."""
+        return self._began - AGE_SECONDS - number % 3_600
+
     def _keep(self, name: Name, stored: Object | str | None) -> None:
         self.changed[name] = stored
         self._changed_in[name[:2]].add(name)
@@ -192,7 +203,7 @@ class World:
         return range(first, min(first + IN_A_NAMESPACE, self.jobs))
 
     def _unchanged(self, kind: str, number: int, label: str = "") -> list[Object]:
-        began = self._began - AGE_SECONDS - number % 3_600
+        began = self._began_of(number)
         return [
             msgspec.json.decode(each.text(number, began, 1_000 + number * 100 + rank))
             for rank, each in enumerate(self.story.before)
