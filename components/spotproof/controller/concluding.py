@@ -43,10 +43,10 @@ def conditioned(status: TrainingRunStatus, kind: str, reason: str, now: Instant,
 
 
 def in_phase(status: TrainingRunStatus, phase: RunPhase, reason: str, message: str) -> TrainingRunStatus:
-    """The status in a phase that no clock runs in."""
-    return status.model_copy(
-        update={"phase": phase, "reason": reason, "message": message[:1024], "next_decision_time": None}
-    )
+    """The status in a phase that no clock runs in, and in which no tier is asked."""
+    tiers = tuple(each.model_copy(update={"asking_since": None}) for each in status.tiers)
+    said = {"phase": phase, "reason": reason, "message": message[:1024], "next_decision_time": None}
+    return status.model_copy(update={**said, "tiers": tiers})
 
 
 def because(status: TrainingRunStatus, reason: str, **values: object) -> TrainingRunStatus:

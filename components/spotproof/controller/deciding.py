@@ -71,12 +71,6 @@ def with_sight(status: TrainingRunStatus, pool: str, sight: Sight) -> TrainingRu
     return with_tier(status, tier_of(status, pool).model_copy(update=update))
 
 
-def with_no_probes(status: TrainingRunStatus) -> TrainingRunStatus:
-    """The status once all probes are withdrawn."""
-    tiers = tuple(each.model_copy(update={"asking_since": None}) for each in status.tiers)
-    return status.model_copy(update={"tiers": tiers})
-
-
 def placed(status: TrainingRunStatus, gang: Gang, now: Instant) -> TrainingRunStatus:
     """Where the gang is now: running, being placed, or waiting, and since when."""
     if (tier := status.tier) is None:

@@ -7,7 +7,7 @@ TrainingRun before anything is done about it.
 from collections.abc import Callable
 from typing import Final
 
-from spotproof.controller import asking, concluding, deciding, standing
+from spotproof.controller import asking, concluding, standing
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
 from spotproof.controller.case import Case
@@ -26,7 +26,7 @@ from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key
 from spotproof.controller.templates import moving
-from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, past, stored, visit
+from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, nodes_asked, past, stored, visit
 from spotproof.controller.watched import project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
@@ -97,7 +97,15 @@ class Reconciler:
             run = create_run(self._api, self._cache, job)
         elif run["spec"]["policy"] != spec_of(job).policy:
             run = write_policy(self._api, self._cache, run, spec_of(job).policy)
-        return _look(self._case(key, job, run))
+        at = _look(self._case(key, job, run))
+        self._withdraw_closed(key, job)
+        return at
+
+    def _withdraw_closed(self, key: Key, job: Object) -> None:
+        """Whatever phase the job is in, and whoever died before it was done: no probe outlives its question."""
+        run = self._cache.run(key) if self._cache.probes_of(key) else None
+        if run is not None:
+            asking.withdraw_closed(self._api, self._cache, key, job["metadata"]["uid"], read_status(run))
 
     def _case(self, key: Key, job: Object, run: Object) -> Case:
         memory = self._memories.get(key)
@@ -187,7 +195,7 @@ def _over(case: Case, status: TrainingRunStatus) -> None:
     if state.over is not None and status.phase != state.over:
         message = state.message or why(state.over)
         none = {"move": None, "interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
-        ended = deciding.with_no_probes(status).model_copy(update=none)
+        ended = status.model_copy(update=none)
         case.written(concluding.in_phase(ended, state.over, state.over, message))
     case.cache.departed.forget(case.key)
 
@@ -221,8 +229,6 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     case = case.written(new)
     stored(case)
     _tell(case, status, new)
-    for pool, since, keep in outcome.withdraw:
-        asking.withdraw(case.api, case.cache, case.key, pool, since, keep_nodes=keep)
     if new.move is not None:
         case.tell(BEGINS[past(new.move).what], message=new.move.message, tier=new.move.to)
         return _move(case, new, standing.remembering(policy, new))
@@ -254,15 +260,16 @@ def _unwatched_after(status: TrainingRunStatus) -> Instant | None:
 
 def _ask(here: Visit, outcome: Outcome) -> None:
     """Send the probes out; so are those that a process before this one had only written down."""
-    templates = moving(here.job, here.policy)
-    count = sum(each.pods for each in templates) if here.policy.probe.nodes == "all" else 1
+    templates, image = moving(here.job, here.policy), here.probe_image
     for each in outcome.status.tiers:
-        if each.asking_since is None or each.pool not in here.tiers:
+        if (since := each.asking_since) is None or each.pool not in here.tiers:
             continue
-        if not asking.probes_of(here.cache, here.key, each.pool):
-            tier, image = here.tiers[each.pool], here.probe_image
-            for made in asking.ask(here.api, here.key, here.job, tier, templates, nodes=count, image=image):
-                here.cache.put(POD, project_pod(made))
+        uid = here.job["metadata"]["uid"]
+        there = {pod["metadata"]["name"] for pod in asking.probes_of(here.cache, here.key, uid, each.pool, since)}
+        missing = [name for name in asking.names(uid, each.pool, since, nodes_asked(here)) if name not in there]
+        tier = here.tiers[each.pool]
+        for made in asking.ask(here.api, here.key, tier, templates, missing, image=image):
+            here.cache.put(POD, project_pod(made))
 
 
 def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> None:

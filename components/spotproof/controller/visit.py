@@ -15,6 +15,7 @@ from spotproof.controller.phases import HALF_PLACED, SILENT_HANG, why
 from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
 from spotproof.controller.said import Said, of_claims, of_pods, said_first
 from spotproof.controller.standing import HELD
+from spotproof.controller.templates import moving
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
 from spotproof.fallback.policy import Policy
@@ -46,11 +47,10 @@ class Visit(Case):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The record after a visit, when to look again, and probes to withdraw with whether what they bought stays."""
+    """The record after a visit, and when to look again."""
 
     status: TrainingRunStatus
     look_at: float | None = None
-    withdraw: tuple[tuple[str, Instant, bool], ...] = ()
 
 
 def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
@@ -71,8 +71,7 @@ def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
         return Outcome(failed)
     if _hangs(here, status):
         return Outcome(_begun(here, status, status.tier or "", (SILENT_HANG, why(SILENT_HANG))))
-    status, withdrawn = _answered(here, status)
-    return _decided(here, status, withdrawn)
+    return _decided(here, _answered(here, status))
 
 
 def _seen_before(here: Visit, status: TrainingRunStatus) -> Observation:
@@ -224,23 +223,27 @@ def _is_short_of_done_pods(here: Visit) -> bool:
     return here.gang.is_missing_pods and any(counted > seen for counted, seen in done)
 
 
-def _answered(here: Visit, status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:
+def nodes_asked(here: Visit) -> int:
+    """How many probes a question of the job has."""
+    return sum(each.pods for each in moving(here.job, here.policy)) if here.policy.probe.nodes == "all" else 1
+
+
+def _answered(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     """Take the answers of probes that are out."""
-    withdrawn: list[tuple[str, Instant]] = []
     for each in status.tiers:
         tier = here.tiers.get(each.pool)
         if (since := each.asking_since) is None:
             continue
-        probes = asking.probes_of(here.cache, here.key, each.pool)
-        yes = False if tier is None else asking.answer(here.cache, tier, probes, since, here.second)
+        probes = asking.probes_of(here.cache, here.key, here.job["metadata"]["uid"], each.pool, since)
+        nodes = nodes_asked(here)
+        yes = False if tier is None else asking.answer(here.cache, tier, probes, since, here.second, nodes=nodes)
         if yes is None:
             continue
         known = Sight(each.there, each.up, each.down, each.asked)
         sight = (history.seen_up if yes else history.seen_down)(known, here.second, asked=True)
         told = deciding.tier_of(deciding.with_sight(status, each.pool, sight), each.pool)
         status = deciding.with_tier(status, told.model_copy(update={"asking_since": None}))
-        withdrawn.append((each.pool, since))
-    return status, withdrawn
+    return status
 
 
 def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
@@ -264,9 +267,8 @@ def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
     return until if here.now < until else None
 
 
-def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, Instant]]) -> Outcome:
+def _decided(here: Visit, status: TrainingRunStatus) -> Outcome:
     policy = here.rule
-    ask: list[str] = []
     decision = None
     launching = _launching_until(here, status)
     for _ in range(len(policy.tiers) + 1):
@@ -276,22 +278,20 @@ def _decided(here: Visit, status: TrainingRunStatus, withdrawn: list[tuple[str, 
             break
         asked = deciding.tier_of(status, decision.tier).model_copy(update={"asking_since": here.second})
         status = deciding.with_tier(status, asked)
-        ask.append(decision.tier)
     assert decision is not None  # noqa: S101 - for the type checker: the loop runs at least once
     seen = deciding.observation(status, here.gang, here.run, here.second)
     look = deciding.outlook(policy, deciding.state_of(status, here.job), seen, here.second)
     status = status.model_copy(update={"deadline": look})
     if decision.action is Action.MOVE:
-        return _moving(here, status, decision, withdrawn, ask)
+        return _moving(here, status, decision)
     status = concluding.decided(status, decision, here.gang, _missing(here, status), here.second)
     if resume_at := parking.resume_at(here, status, decision):
         message = why(HALF_PLACED, nodes=status.nodes_held, tier=status.tier)
         parked = _begun(here, status, status.tier or "", (HALF_PLACED, message), resume_at=resume_at)
-        return Outcome(deciding.with_no_probes(parked), withdraw=_all_probes(parked, withdrawn, keep=""))
-    status, moot = _moot(status)
-    away = tuple((pool, since, False) for pool, since in (*withdrawn, *moot))
+        return Outcome(parked)
+    status = _without_moot(status)
     instants = _instants(here, status, decision, *([] if launching is None else [launching]))
-    return Outcome(status, min(instants, default=None), away)
+    return Outcome(status, min(instants, default=None))
 
 
 def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
@@ -304,36 +304,21 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     return said_first((*of_claims(claims), *of_pods(here.gang.waiting)), status.tier)
 
 
-def _moot(status: TrainingRunStatus) -> tuple[TrainingRunStatus, list[tuple[str, Instant]]]:
-    """Probes that were sent out while the job waited, which it does no more."""
-    if status.phase != "Running" or status.since is None:
-        return status, []
-    moot = [
-        (each.pool, each.asking_since)
-        for each in status.tiers
-        if each.asking_since is not None and each.asking_since < status.since
-    ]
-    for pool, _ in moot:
-        status = deciding.with_tier(status, deciding.tier_of(status, pool).model_copy(update={"asking_since": None}))
-    return status, moot
+def _without_moot(status: TrainingRunStatus) -> TrainingRunStatus:
+    """The record without questions that were asked while the job waited, which it does no more."""
+    if status.phase != "Running" or (runs := status.since) is None:
+        return status
+    for each in status.tiers:
+        if each.asking_since is not None and each.asking_since < runs:
+            status = deciding.with_tier(status, each.model_copy(update={"asking_since": None}))
+    return status
 
 
-def _moving(
-    here: Visit, status: TrainingRunStatus, decision: Decision, withdrawn: list[tuple[str, Instant]], ask: Sequence[str]
-) -> Outcome:
+def _moving(here: Visit, status: TrainingRunStatus, decision: Decision) -> Outcome:
     seen = _seen_before(here, status)
     status = deciding.saved(status, here.rule, here.job, seen, here.second)
-    for pool in ask:
-        status = deciding.with_tier(status, deciding.tier_of(status, pool).model_copy(update={"asking_since": None}))
     status = _begun(here, status, decision.tier, (decision.reason.code.value, sentence(decision.reason)))
-    return Outcome(deciding.with_no_probes(status), withdraw=_all_probes(status, withdrawn, keep=decision.tier))
-
-
-def _all_probes(
-    status: TrainingRunStatus, withdrawn: Sequence[tuple[str, Instant]], keep: str
-) -> tuple[tuple[str, Instant, bool], ...]:
-    out = {each.pool: each.asking_since for each in status.tiers if each.asking_since is not None}
-    return tuple((pool, since, pool == keep) for pool, since in {**out, **dict(withdrawn)}.items())
+    return Outcome(status)
 
 
 def _begun(
