@@ -194,6 +194,11 @@ class Cache:
         """What its operator has made of its templates: child Jobs of a JobSet."""
         return self._of(key, Relation.CHILD_OF)
 
+    def everything(self) -> set[Key]:
+        """All that who begins to act looks at once: of a job that is not here its record or a probe may be left."""
+        with self._lock:
+            return set(self.keys())
+
     def _of(self, key: Key, relation: Relation) -> list[Object]:
         with self._lock:
             return [thing for owner in self._owners.of(key) for thing in self._index.at(relation, *owner).values()]

@@ -23,16 +23,16 @@ from spotproof.controller.pods import is_leaving
 from spotproof.controller.policies import Policies
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
-from spotproof.controller.relations import MANAGED, Key
+from spotproof.controller.relations import MANAGED, Key, labels
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, stored, visit
-from spotproof.controller.watched import project_pod
+from spotproof.controller.watched import PROJECTIONS, project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.fallback.run import Instant
 from spotproof.kube.client import Refused
-from spotproof.vocabulary import PROBE_IMAGE
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_IMAGE
 
 GONE: Final = frozenset({404, 409})
 AGAIN_SECONDS: Final = 2.0
@@ -107,21 +107,32 @@ class Reconciler:
         status, observer, image = read_status(run), self._observer, self._probe_image
         return Case(self._api, self._cache, key, kind, job, run, status, memory, now, jitter, observer, image)
 
-    def _leave(self, key: Key) -> None:
-        """The job is gone, or is not to be managed any more: nothing of the controller's is left on it."""
-        self._memories.pop(key, None)
-        self._cache.departed.forget(key)
+    def _leave(self, key: Key) -> float | None:
+        """The job is gone, or is not to be managed any more: nothing of the controller's is left on it.
+
+        What is suspended is resumed, as a move ends: two attempts never run at once. Its TrainingRun stays until then.
+        """
         asking.withdraw_all(self._api, self._cache, key)
         run = self._cache.run(key)
-        if run is None or run["spec"]["job"]["kind"] != key.kind:
-            return
-        kind = JOBS[key.kind]
-        job = self._api.find(*kind.kind, key.name, key.namespace)
-        if job is None or job["metadata"]["uid"] != run["spec"]["job"]["uid"] or is_leaving(job):
-            return  # its TrainingRun goes with it
-        if annotation(job) is not None:
-            self._case(key, job, run).patched(resuming(kind))
-        self._delete(run)
+        if run is not None and run["spec"]["job"]["kind"] != key.kind:
+            run = None
+        if run is None and key not in self._memories:
+            self._cache.departed.forget(key)
+            return None  # nobody's, whose pods are watched with those of all others
+        job = self._api.find(*JOBS[key.kind].kind, key.name, key.namespace)
+        uid = self._memories[key].uid if run is None else run["spec"]["job"]["uid"]
+        if job is not None and job["metadata"]["uid"] == uid and not is_leaving(job):
+            if FALLBACK_POLICY_LABEL in labels(job):
+                return self._clock() + AGAIN_SECONDS  # it has come back, and its watch has yet to say so
+            if annotation(job) is not None:
+                job = PROJECTIONS[JOBS[key.kind].kind](job)
+                return _let_go(self._case(key, job, run or {"metadata": {}, "spec": {}}))
+            if run is not None:
+                self._delete(run)
+        # otherwise its TrainingRun goes with it
+        self._memories.pop(key, None)
+        self._cache.departed.forget(key)
+        return None
 
     def _delete(self, run: Object) -> None:
         meta = run["metadata"]
@@ -142,6 +153,33 @@ class Reconciler:
             return None
         self._delete(run)
         return self._clock() + AGAIN_SECONDS
+
+
+def _let_go(case: Case) -> float:
+    """A job that names no policy any more, with a mark of ours: its move is carried to its end, or it is resumed.
+
+    Nothing more is heard of it, so that it is looked at until it is done.
+    """
+    status, mark = case.recorded, annotation(case.job)
+    if standing.frozen(case):
+        return case.now + standing.BY_OTHERS_SECONDS
+    move = status.move
+    if move is None or move.id != mark:
+        return _resume_as_it_is(case)
+    if move.resume_at is not None:
+        status = status.model_copy(update={"move": move.model_copy(update={"resume_at": None})})
+    again = _move(case, status, standing.remembered(status, move))
+    return case.now + standing.BY_OTHERS_SECONDS if again is None else again
+
+
+def _resume_as_it_is(case: Case) -> float:
+    """Its mark is all that is known of it: it is resumed where its templates say, once nothing of it runs."""
+    move = standing.unknown_move(case)
+    step = advance(Moving(case, standing.remembered(case.recorded, move), move))
+    if step.look_at is not None:
+        return step.look_at
+    case.patched([UNMARKING] if step.ended else resuming(case.kind))
+    return case.now + AGAIN_SECONDS
 
 
 def _look(case: Case) -> float | None:

@@ -25,6 +25,7 @@ from spotproof.vocabulary import (
     MANUAL_LABEL,
     ON_DEMAND,
     PAUSED_LABEL,
+    POOL_LABEL,
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
     WORKSPACE_LABEL,
@@ -36,6 +37,9 @@ BY_OTHERS: Final = frozenset({"SameCheckpoint", "SameRun", "SameName"})
 BY_OTHERS_SECONDS: Final = 60.0
 HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
+
+UNKNOWN: Final = "unknown"
+"""In place of a tier."""
 
 
 def frozen(case: Case) -> tuple[str, str] | None:
@@ -92,6 +96,37 @@ def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPo
         if pool is not None and selector and all(each.pool != pool for each in policy.tiers):
             policy = policy.model_copy(update={"tiers": (*policy.tiers, _ghost(policy, pool, selector, capacity))})
     return policy
+
+
+def remembered(status: TrainingRunStatus, move: Move) -> ResolvedPolicy:
+    """As much of a policy that is not there as a move needs to come to its end: the tiers it is between."""
+    known = {move.to: (move.selector, move.capacity)}
+    if status.tier is not None:
+        known = {status.tier: (status.selector, status.capacity), **known}
+    tiers = [
+        ResolvedTier(
+            pool=pool,
+            node_selector=dict(selector) or {POOL_LABEL: pool},
+            capacity=capacity or ON_DEMAND,
+            tolerations=(),
+            price_source=NO_PRICE,
+        )
+        for pool, (selector, capacity) in known.items()
+    ]
+    return ResolvedPolicy(name="remembered", tiers=tuple(tiers))
+
+
+def unknown_move(case: Case) -> Move:
+    """The move of which only the mark on the job is left."""
+    return Move(
+        id=annotation(case.job) or "",
+        from_=UNKNOWN,
+        to=UNKNOWN,
+        reason="Adopted",
+        message=why("Adopted"),
+        step="Draining",
+        since=case.second,
+    )
 
 
 def _ghost(policy: ResolvedPolicy, pool: str, selector: Mapping[str, str], capacity: Capacity | None) -> ResolvedTier:
@@ -179,16 +214,7 @@ def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
     if status.move is not None or mark is None or not case.state.suspended:
         return status
     tier = _first(case, policy)
-    move = Move(
-        id=mark,
-        from_=status.tier or tier,
-        to=tier,
-        reason="Adopted",
-        message=why("Adopted"),
-        step="Draining",
-        since=case.second,
-    )
-    move = _aimed(move, policy)
+    move = _aimed(unknown_move(case).model_copy(update={"from_": status.tier or tier, "to": tier}), policy)
     return status.model_copy(update={"move": move, "tier": status.tier or tier, "attempt": max(status.attempt, 1)})
 
 
