@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from spotproof.controller.claims import came_to_nothing, is_refused, pool_of
@@ -29,7 +30,7 @@ from spotproof.controller.relations import (
     links,
     place,
 )
-from spotproof.vocabulary import SYSTEM_NAMESPACE
+from spotproof.vocabulary import PROBE_LABEL, SYSTEM_NAMESPACE
 
 __all__ = ["MANAGED", "Cache", "Key", "Place", "labels", "place", "version"]
 
@@ -197,7 +198,9 @@ class Cache:
     def everything(self) -> set[Key]:
         """All that who begins to act looks at once: of a job that is not here its record or a probe may be left."""
         with self._lock:
-            return set(self.keys())
+            runs = (self._by_run(run) for run in self._objects[RUN].values())
+            probes = (job_of_probe(pod) for pod in self._objects[POD].values() if PROBE_LABEL in labels(pod))
+            return {*self.keys(), *chain.from_iterable(runs), *filter(None, probes)}
 
     def _of(self, key: Key, relation: Relation) -> list[Object]:
         with self._lock:
