@@ -30,6 +30,7 @@ from spotproof.controller.relations import (
     links,
     place,
 )
+from spotproof.controller.saving import shared_places
 from spotproof.vocabulary import PROBE_LABEL, SYSTEM_NAMESPACE
 
 __all__ = ["MANAGED", "Cache", "Key", "Place", "labels", "place", "version"]
@@ -229,6 +230,12 @@ class Cache:
         """Managed jobs of a namespace, of any kind."""
         with self._lock:
             kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
+            return [job for jobs in kinds for job in jobs.values()]
+
+    def rivals(self, job: Object) -> list[Object]:
+        """Managed jobs of any namespace that save where a job does, itself too; a path is its namespace's own."""
+        with self._lock:
+            kinds = (self._index.at(Relation.JOB_SAVING_TO, kind, uri) for uri in shared_places(job) for kind in MANAGED)
             return [job for jobs in kinds for job in jobs.values()]
 
     def claims(self, pool: str) -> list[Object]:

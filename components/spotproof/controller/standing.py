@@ -158,9 +158,9 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
     if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
         return (no_workspace(meta["namespace"]),)
     if case.memory.checked != versions or any(each.code in BY_OTHERS for each in case.memory.findings):
-        mates = case.cache.managed_in(meta["namespace"])
-        others = [each for each in mates if each["metadata"]["uid"] != meta["uid"]]
-        case.memory.findings, case.memory.checked = preflight(case.job, policy, others), versions
+        mates = (*case.cache.managed_in(meta["namespace"]), *case.cache.rivals(case.job))
+        others = {uid: each for each in mates if (uid := each["metadata"]["uid"]) != meta["uid"]}
+        case.memory.findings, case.memory.checked = preflight(case.job, policy, [*others.values()]), versions
     return tuple(each for each in case.memory.findings if each.refuses)
 
 
