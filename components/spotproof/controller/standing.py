@@ -17,7 +17,7 @@ from spotproof.controller.pods import is_to_stay
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.reasons import phrase
-from spotproof.fallback.record import Move, TrainingRunStatus
+from spotproof.fallback.record import Move, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
@@ -38,6 +38,8 @@ BY_OTHERS_SECONDS: Final = 60.0
 HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
+TAKEOVER_SECONDS: Final = 60
+"""Four leases: for so long nobody may have led when a job was made, and what is lost in it counts."""
 UNKNOWN: Final = "unknown"
 """In place of a tier."""
 
@@ -185,10 +187,23 @@ def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
         update = {"phase": "Pending", "waiting_since": None, "since": None, "counted": case.kind.baseline(case.job)}
         status = status.model_copy(update={**update, "tier": _first(case, remembering(policy, status))})
     if status.tier is None:
-        status = status.model_copy(update={"tier": _first(case, policy), "attempt": 1})
+        update = {"tier": _first(case, policy), "attempt": 1}
+        counted = case.kind.baseline(case.job) if _was_there_before(case) else status.counted
+        status = status.model_copy(update={**update, "counted": counted})
     status = on_tier(status, policy)
     accepted = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
     return warned(case, accepted, policy)
+
+
+def _was_there_before(case: Case) -> bool:
+    """Whether the job is older than its record by more than it takes another replica to take over.
+
+    What it lived through before that was not managed, and is charged to nobody.
+    """
+    if case.run.get("status"):
+        return False
+    job, run = (parse_instant(each["metadata"]["creationTimestamp"]) for each in (case.job, case.run))
+    return run - job > TAKEOVER_SECONDS
 
 
 def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
