@@ -86,6 +86,10 @@ class Cache:
             if kind == RUN and thing == known:
                 # what a look has written is the end of that look, and was a sixth of what woke a job that is reclaimed
                 return self._concerned(kind, thing) - {Key(str(thing["spec"]["job"]["kind"]), *where)}
+            if kind == POLICY and known is not None and thing.get("spec") == known.get("spec"):
+                # what the controller makes of it: of 10,000 jobs that name it none has to look again for that
+                self._objects[kind][where] = thing
+                return {_key_of_policy(thing)}
             said = tuple(links(kind, thing))
             if known is not None and version(thing) > version(known) and _says_the_same(thing, known):
                 self._objects[kind][where] = thing
@@ -201,7 +205,8 @@ class Cache:
         with self._lock:
             runs = (self._by_run(run) for run in self._objects[RUN].values())
             probes = (job_of_probe(pod) for pod in self._objects[POD].values() if PROBE_LABEL in labels(pod))
-            return {*self.keys(), *chain.from_iterable(runs), *filter(None, probes)}
+            policies = (_key_of_policy(policy) for policy in self._objects[POLICY].values())
+            return {*self.keys(), *chain.from_iterable(runs), *filter(None, probes), *policies}
 
     def _of(self, key: Key, relation: Relation) -> list[Object]:
         with self._lock:
@@ -235,7 +240,9 @@ class Cache:
     def rivals(self, job: Object) -> list[Object]:
         """Managed jobs of any namespace that save where a job does, itself too; a path is its namespace's own."""
         with self._lock:
-            kinds = (self._index.at(Relation.JOB_SAVING_TO, kind, uri) for uri in shared_places(job) for kind in MANAGED)
+            kinds = (
+                self._index.at(Relation.JOB_SAVING_TO, kind, uri) for uri in shared_places(job) for kind in MANAGED
+            )
             return [job for jobs in kinds for job in jobs.values()]
 
     def claims(self, pool: str) -> list[Object]:
@@ -356,6 +363,7 @@ class Cache:
             yield from self._by_run(run)
 
     def _by_policy(self, policy: Object) -> Iterator[Key]:
+        yield _key_of_policy(policy)
         yield from self._linked(Relation.JOB_UNDER_POLICY, policy["metadata"]["name"])
 
     def _by_namespace(self, namespace: Object) -> Iterator[Key]:
@@ -364,6 +372,10 @@ class Cache:
 
     def _linked(self, relation: Relation, to: str) -> Iterator[Key]:
         return (Key(kind, *where) for kind in MANAGED for where in self._index.at(relation, kind, to))
+
+
+def _key_of_policy(policy: Object) -> Key:
+    return Key(POLICY.kind, *place(policy))
 
 
 def _says_the_same(thing: Object, known: Object) -> bool:

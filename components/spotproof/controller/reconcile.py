@@ -14,20 +14,20 @@ from spotproof.controller.case import Case
 from spotproof.controller.endings import end
 from spotproof.controller.gang import complete_without_pods, gang
 from spotproof.controller.jobs import JOBS
-from spotproof.controller.kinds import POD, RUN, Object
+from spotproof.controller.kinds import POD, POLICY, RUN, Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Observer, Unobserved
 from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation, resuming, suspending
 from spotproof.controller.phases import why
 from spotproof.controller.pods import is_leaving
-from spotproof.controller.policies import Policies
+from spotproof.controller.policies import Policies, judged
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
 from spotproof.controller.relations import MANAGED, Key, labels
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, stored, visit
 from spotproof.controller.watched import PROJECTIONS, project_pod
-from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
+from spotproof.controller.writing import create_run, read_status, spec_of, write_judgement, write_policy
 from spotproof.fallback.record import Move, TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.fallback.run import Instant
@@ -86,6 +86,8 @@ class Reconciler:
             Refused: the API server did not take something; the job is to be looked at again, later.
             Unreachable: it did not answer.
         """
+        if key.kind == POLICY.kind:
+            return self._judge(key.name)
         job = self._cache.job(key)
         if job is None or is_leaving(job):
             return self._leave(key)
@@ -97,6 +99,12 @@ class Reconciler:
         elif run["spec"]["policy"] != spec_of(job).policy:
             run = write_policy(self._api, self._cache, run, spec_of(job).policy)
         return _look(self._case(key, job, run))
+
+    def _judge(self, name: str) -> None:
+        """Say on a policy whether it can be carried out, where that is not what it says."""
+        policy = self._cache.policy(name)
+        if policy is not None and (status := judged(self._policies, policy, int(self._clock()))) is not None:
+            write_judgement(self._api, self._cache, policy, status)
 
     def _case(self, key: Key, job: Object, run: Object) -> Case:
         memory = self._memories.get(key)
