@@ -23,9 +23,9 @@ TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-dema
 JOBS = {"JobSet": jobset, "RayJob": rayjob}
 
 
-def managed(kind: str, tiers: tuple[Tier, ...] = TIERS, **more: Any) -> Managed:
-    made = Managed(tiers)
-    made.submit(JOBS[kind]("train", "standard", "spot-a", **more))
+def managed(kind: str, tiers: tuple[Tier, ...] = TIERS, **rule: Any) -> Managed:
+    made = Managed(tiers, **rule)
+    made.submit(JOBS[kind]("train", "standard", "spot-a"))
     made.until_whole("train", "spot-a")
     return made
 
@@ -129,7 +129,10 @@ def test_a_parked_job_that_is_let_go_does_not_wait_for_its_hour() -> None:
     assert world.run_until(lambda: not world.suspended_by_us("train"), within=resume_at - world.now) < 30
 
 
-def test_probes_of_a_job_that_is_deleted_while_no_controller_looks_go_when_one_is_back(world: Managed) -> None:
+@pytest.mark.parametrize("kind", JOBS)
+def test_probes_of_a_job_that_is_deleted_while_no_controller_looks_go_when_one_is_back(kind: str) -> None:
+    rule: dict[str, Any] = {"probe": {"every": "30m"}, "return": {"minStay": "10m"}}
+    world = managed(kind, TIERS, **rule)
     world.pools["spot-a"].dry = True
     world.lose("train", "reclaim")
     world.until_whole("train", "on-demand", within=2000)

@@ -192,27 +192,43 @@ def _resume_as_it_is(case: Case) -> float:
 
 def _look(case: Case) -> float | None:
     """Whose the job is, in this order: nobody's any more, its owner's, an operation's of ours, somebody's, ours."""
-    status = case.recorded
+    status = standing.observed(case)
     if case.state.over:
         return _over(case, status)
     if held := standing.frozen(case):
-        case.written(standing.freeze(case, status, *held))
+        # who pauses the cluster says nothing of jobs that have failed for good
+        case.written(status if status.phase == "Failed" else standing.freeze(case, status, *held))
         return None
+    if annotation(case.job) == FAILED_MARK and status.phase != "Failed":
+        status = concluding.because(status, "FailedBefore")
     if status.phase == "Failed":
         return _failed(case, status)
+    return _held_by_nobody(case, standing.thaw(case, status))
+
+
+def _held_by_nobody(case: Case, status: TrainingRunStatus) -> float | None:
+    if status.phase == "HandedBack":
+        case.written(status)
+        return None
     policy = standing.policy_of_job(case)
     if isinstance(policy, Finding):
-        case.written(standing.refuse(case, status, (policy,)))
-        return None
-    status = standing.adopt(case, standing.thaw(case, status), policy)
+        return _without_policy(case, status, policy)
+    status = standing.adopt(case, standing.found(case, status, policy), policy)
     if status.move is not None:
         return _move(case, status, standing.remembering(policy, status))
     return _manage(case, status, policy)
 
 
+def _without_policy(case: Case, status: TrainingRunStatus, problem: Finding) -> float | None:
+    """A job whose policy cannot be carried out is left as it is, once the controller suspends it no more."""
+    mark, move = annotation(case.job), status.move
+    if mark is not None and move is not None and move.id == mark:
+        return _move(case, status, standing.remembered(status, move))
+    case = case.written(standing.refuse(case, standing.policy_invalid(case, status, problem), (problem,)))
+    return _resume_as_it_is(case) if mark is not None and move is None and case.state.suspended else None
+
+
 def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
-    if status.phase == "HandedBack":
-        return None
     if case.state.suspended:
         case.written(standing.leave_suspended(status))
         return None
@@ -232,8 +248,9 @@ def _over(case: Case, status: TrainingRunStatus) -> None:
     if state.over is not None and status.phase != state.over:
         message = state.message or why(state.over)
         none = {"move": None, "interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
-        ended = deciding.with_no_probes(status).model_copy(update=none)
-        case.written(concluding.in_phase(ended, state.over, state.over, message))
+        status = deciding.with_no_probes(status).model_copy(update=none)
+        status = concluding.in_phase(status, state.over, state.over, message)
+    case.written(status)
     case.cache.departed.forget(case.key)
 
 
@@ -241,12 +258,14 @@ def _failed(case: Case, status: TrainingRunStatus) -> float | None:
     """A job that failed too often by itself is suspended; who resumes it has it managed again."""
     if annotation(case.job) == FAILED_MARK:
         if case.state.suspended:
+            case.written(status)
             return None
-        case = case.patched([UNMARKING])
-        counted = status.model_copy(update={"counted": case.kind.baseline(case.job), "since": None})
-        case.written(concluding.because(counted, "Resumed"))
+        counted = standing.afresh(case, status)
+        # the record first: without the mark a record that still says Failed would have it suspended again
+        case.written(concluding.because(counted, "Resumed")).patched([UNMARKING])
         return case.now + AGAIN_SECONDS
     if case.state.suspended:
+        case.written(status)
         return None
     if not case.state.can_suspend:
         return case.now + AGAIN_SECONDS
