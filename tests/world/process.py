@@ -106,8 +106,9 @@ class Process:
         )
         for watch in self._watches:
             self._list(watch)
-        jobs = self.cache.keys()
-        for key in jobs:
+        # who waits for the lease hears all of this and does nothing about it
+        self._due.clear()
+        for key in sorted(self.cache.everything()):
             self._add(key, 0.0)
 
     def kill(self) -> None:

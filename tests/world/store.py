@@ -25,7 +25,7 @@ Place = tuple[str, str]
 Told = Callable[[Change, Object, Object | None], None]
 """Called with the change, the object, and the version before it."""
 
-STATUS_APART: Final = frozenset({RUN, JOBSET, RAYJOB, RAY_CLUSTER, JOB, NODE_CLAIM, NODE, POD})
+STATUS_APART: Final = frozenset({RUN, POLICY, JOBSET, RAYJOB, RAY_CLUSTER, JOB, NODE_CLAIM, NODE, POD})
 """Kinds whose status is a subresource: a write to the object leaves it alone, and a write to it all else."""
 CLUSTER_WIDE: Final = frozenset({NODE, NODE_CLAIM, POLICY, Kind("v1", "Namespace")})
 CORE_EVENT: Final = Kind("v1", "Event")

@@ -31,6 +31,9 @@ LIMIT_FORM: Final = "a whole number from 0, as in 3"
 PROGRESS_FORM: Final = "whole seconds of work from 0, as in 5400"
 
 SECONDS_AN_HOUR: Final = 3600
+FIRST: Final = 0
+LAST: Final = 253_402_300_799
+"""9999-12-31T23:59:59Z: a later time, or one of a year before 1000, has no RFC 3339 text that could be stored."""
 
 
 def parse_deadline(text: str, created: Instant) -> Instant:
@@ -42,13 +45,20 @@ def parse_deadline(text: str, created: Instant) -> Instant:
     if re.fullmatch(DURATION_PATTERN, text, re.ASCII):
         if not (seconds := _seconds(text)):
             raise ValueError(f"is {shown(text)}, no later than the job itself")
-        return created + seconds
+        return _written_in_full(created + seconds, text)
     if not TIME.fullmatch(text):
         raise ValueError(f"is {shown(text)}, neither a time with its zone nor a duration")
     try:
-        return int(datetime.fromisoformat(text.upper()).timestamp())
+        at = int(datetime.fromisoformat(text.upper()).timestamp())
     except (ValueError, OverflowError) as error:
         raise ValueError(f"is {shown(text)}, a time that no calendar has") from error
+    return _written_in_full(at, text)
+
+
+def _written_in_full(at: Instant, text: str) -> Instant:
+    if not FIRST <= at <= LAST:
+        raise ValueError(f"is {shown(text)}, not in the years 1970 to 9999 of UTC")
+    return at
 
 
 def parse_work(text: str) -> int:

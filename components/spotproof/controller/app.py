@@ -144,10 +144,10 @@ class App:
         return True
 
     def _lead(self) -> None:
-        """Look at every job once; from now on news is work."""
+        """Look once at every job, and at what is left of those that are not here; from now on news is work."""
         _log.info("leading", workers=self._options.workers)
         self._leading = True
-        for key in sorted(self._cache.keys()):  # those of one namespace are preflighted beside each other
+        for key in sorted(self._cache.everything()):  # those of one namespace are preflighted beside each other
             self._queue.add(key)
         self._workers.start()
 

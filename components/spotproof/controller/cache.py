@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from spotproof.controller.claims import came_to_nothing, is_refused, pool_of
@@ -29,7 +30,8 @@ from spotproof.controller.relations import (
     links,
     place,
 )
-from spotproof.vocabulary import SYSTEM_NAMESPACE
+from spotproof.controller.saving import shared_places
+from spotproof.vocabulary import PROBE_LABEL, SYSTEM_NAMESPACE
 
 __all__ = ["MANAGED", "Cache", "Key", "Place", "labels", "place", "version"]
 
@@ -84,6 +86,10 @@ class Cache:
             if kind == RUN and thing == known:
                 # what a look has written is the end of that look, and was a sixth of what woke a job that is reclaimed
                 return self._concerned(kind, thing) - {Key(str(thing["spec"]["job"]["kind"]), *where)}
+            if kind == POLICY and known is not None and thing.get("spec") == known.get("spec"):
+                # what the controller makes of it: of 10,000 jobs that name it none has to look again for that
+                self._objects[kind][where] = thing
+                return {_key_of_policy(thing)}
             said = tuple(links(kind, thing))
             if known is not None and version(thing) > version(known) and _says_the_same(thing, known):
                 self._objects[kind][where] = thing
@@ -194,6 +200,14 @@ class Cache:
         """What its operator has made of its templates: child Jobs of a JobSet."""
         return self._of(key, Relation.CHILD_OF)
 
+    def everything(self) -> set[Key]:
+        """All that who begins to act looks at once: of a job that is not here its record or a probe may be left."""
+        with self._lock:
+            runs = (self._by_run(run) for run in self._objects[RUN].values())
+            probes = (job_of_probe(pod) for pod in self._objects[POD].values() if PROBE_LABEL in labels(pod))
+            policies = (_key_of_policy(policy) for policy in self._objects[POLICY].values())
+            return {*self.keys(), *chain.from_iterable(runs), *filter(None, probes), *policies}
+
     def _of(self, key: Key, relation: Relation) -> list[Object]:
         with self._lock:
             return [thing for owner in self._owners.of(key) for thing in self._index.at(relation, *owner).values()]
@@ -221,6 +235,14 @@ class Cache:
         """Managed jobs of a namespace, of any kind."""
         with self._lock:
             kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
+            return [job for jobs in kinds for job in jobs.values()]
+
+    def rivals(self, job: Object) -> list[Object]:
+        """Managed jobs of any namespace that save where a job does, itself too; a path is its namespace's own."""
+        with self._lock:
+            kinds = (
+                self._index.at(Relation.JOB_SAVING_TO, kind, uri) for uri in shared_places(job) for kind in MANAGED
+            )
             return [job for jobs in kinds for job in jobs.values()]
 
     def claims(self, pool: str) -> list[Object]:
@@ -341,6 +363,7 @@ class Cache:
             yield from self._by_run(run)
 
     def _by_policy(self, policy: Object) -> Iterator[Key]:
+        yield _key_of_policy(policy)
         yield from self._linked(Relation.JOB_UNDER_POLICY, policy["metadata"]["name"])
 
     def _by_namespace(self, namespace: Object) -> Iterator[Key]:
@@ -349,6 +372,10 @@ class Cache:
 
     def _linked(self, relation: Relation, to: str) -> Iterator[Key]:
         return (Key(kind, *where) for kind in MANAGED for where in self._index.at(relation, kind, to))
+
+
+def _key_of_policy(policy: Object) -> Key:
+    return Key(POLICY.kind, *place(policy))
 
 
 def _says_the_same(thing: Object, known: Object) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spotproof.controller.api import Api
-from spotproof.controller.cache import Cache, Key
+from spotproof.controller.cache import Cache, Key, labels
 from spotproof.controller.jobs.contract import JobKind, JobState
 from spotproof.controller.kinds import Object
 from spotproof.controller.memory import Memory
@@ -13,6 +13,7 @@ from spotproof.controller.watched import PROJECTIONS
 from spotproof.controller.writing import tell, write_status
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class Case:
         as_read = {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]}
         done = self.api.patch(*self.kind.kind, meta["name"], [as_read, *operations], meta["namespace"])
         job = PROJECTIONS[self.kind.kind](done.object)
-        self.cache.put(self.kind.kind, job)
+        if FALLBACK_POLICY_LABEL in labels(job):
+            # one without it is watched no more: nobody would say when it goes
+            self.cache.put(self.kind.kind, job)
         return replace(self, job=job)
 
     def read_again(self) -> "Case | None":

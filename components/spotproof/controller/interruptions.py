@@ -164,8 +164,9 @@ def restarts(before: TrainingRunStatus, after: TrainingRunStatus) -> int:
     counted = after.evictions - before.evictions + after.errors - before.errors
     if new is None:
         return 0 if old is not None else max(counted, 0)
-    begun = old is None or (old.attempt, old.since) != (new.attempt, new.since)
-    return max(new.again + 1, counted) if begun else new.again - old.again
+    if old is None or (old.attempt, old.since) != (new.attempt, new.since):
+        return max(new.again + 1, counted)
+    return new.again - old.again
 
 
 def _went_with_the_restart(loss: Loss, state: JobState) -> bool:

@@ -268,7 +268,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
                 ),
                 "Gone": State(
                     "True",
-                    "there is no fallback policy {policy} any more",
+                    "there is no fallback policy {policy}",
                     "Make it again, or name another one in the job's label.",
                 ),
                 "Valid": State("False", "fallback policy {policy} can be carried out"),

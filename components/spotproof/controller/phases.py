@@ -72,6 +72,11 @@ REASONS: Final[Mapping[str, Why]] = MappingProxyType(
             "the program failed {errors} times by itself, and backoffLimit is {limit}",
             EVENTS["Failed"].remedy,
         ),
+        "FailedBefore": Why(
+            "Failed",
+            "suspended for good since its program had failed too often; the record of that was deleted",
+            EVENTS["Failed"].remedy,
+        ),
         "Resumed": Why("Pending", "resumed after it had failed too often"),
         "Succeeded": Why("Succeeded", "the job has done its work"),
         "Failed": Why("Failed", "the job has failed", EVENTS["Failed"].remedy),

@@ -1,9 +1,26 @@
 """Fallback policies as one process has read them: ten thousand jobs name the same few."""
 
+from pydantic import ValidationError
+
 from spotproof.controller.kinds import Object
+from spotproof.controller.messages import condition
 from spotproof.fallback.policy import Policy, policy_of
+from spotproof.fallback.record import render_instant
 from spotproof.fallback.resolved import ResolvedPolicy
-from spotproof.manifests.fallback_policy import read_policy
+from spotproof.fallback.run import Instant
+from spotproof.manifests.fallback_policy import VALID, read_policy
+
+
+def version_of(found: Object) -> str:
+    """Of what its author wrote: what the controller says of it is none of that."""
+    meta = found["metadata"]
+    return f"{meta['uid']}/{meta.get('generation', meta.get('resourceVersion'))}"
+
+
+def problem_of(error: ValidationError) -> str:
+    """The first thing that is wrong with a policy, by the field's name in the object."""
+    first = error.errors()[0]
+    return f"spec.{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 class Policies:
@@ -20,7 +37,7 @@ class Policies:
             pydantic.ValidationError: the object is no policy; it is read again each time.
         """
         meta = found["metadata"]
-        version = f"{meta['uid']}/{meta['resourceVersion']}"
+        version = version_of(found)
         known = self._read.get(meta["name"])
         if known is None or known[0] != version:
             known = self._read[meta["name"]] = (version, read_policy(found))
@@ -32,3 +49,21 @@ class Policies:
         if known is None or known[0] is not policy:
             known = self._rules[policy.name] = (policy, policy_of(policy))
         return known[1]
+
+
+def judged(policies: Policies, found: Object, now: Instant) -> Object | None:
+    """The status of a policy, by whether this version can carry it out; None where it says so already."""
+    try:
+        policies.read(found)
+        answer, reason, message = condition(VALID, VALID)
+    except ValidationError as error:
+        answer, reason, message = condition(VALID, "Unreadable", error=problem_of(error))
+    status, generation = found.get("status") or {}, int(found["metadata"].get("generation", 0))
+    others = [each for each in status.get("conditions", []) if each["type"] != VALID]
+    known = next((each for each in status.get("conditions", []) if each["type"] == VALID), {})
+    said: Object = {"type": VALID, "status": answer, "observedGeneration": generation}
+    since = known["lastTransitionTime"] if known.get("status") == answer else render_instant(now)
+    said |= {"lastTransitionTime": since, "reason": reason, "message": message}
+    if said == known and status.get("observedGeneration") == generation:
+        return None
+    return {**status, "observedGeneration": generation, "conditions": [*others, said]}

@@ -10,38 +10,31 @@ from typing import Final
 from spotproof.controller import asking, concluding, standing
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
+from spotproof.controller.carrying import AGAIN_SECONDS, carry_on, over, tell_counts
 from spotproof.controller.case import Case
-from spotproof.controller.endings import end
 from spotproof.controller.gang import complete_without_pods, gang
 from spotproof.controller.jobs import JOBS
-from spotproof.controller.kinds import POD, RUN, Object
+from spotproof.controller.kinds import POD, POLICY, RUN, Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.messages import BEGINS
 from spotproof.controller.metrics import Observer, Unobserved
-from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation, resuming, suspending
-from spotproof.controller.phases import why
+from spotproof.controller.moving import UNMARKING, Moving, advance, annotation, resuming, suspending
 from spotproof.controller.pods import is_leaving
-from spotproof.controller.policies import Policies
+from spotproof.controller.policies import Policies, judged
 from spotproof.controller.preflight import Finding
 from spotproof.controller.recovery import recover
-from spotproof.controller.relations import MANAGED, Key
+from spotproof.controller.relations import MANAGED, Key, labels
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, nodes_asked, past, stored, visit
-from spotproof.controller.watched import project_pod
-from spotproof.controller.writing import create_run, read_status, spec_of, write_policy
-from spotproof.fallback.record import Move, TrainingRunStatus
+from spotproof.controller.watched import PROJECTIONS, project_pod
+from spotproof.controller.writing import create_run, read_status, spec_of, write_judgement, write_policy
+from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.fallback.run import Instant
 from spotproof.kube.client import Refused
-from spotproof.vocabulary import PROBE_IMAGE
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_IMAGE
 
 GONE: Final = frozenset({404, 409})
-AGAIN_SECONDS: Final = 2.0
-"""After something was asked for that the watches have yet to show."""
-STEPS_AT_ONCE: Final = 6
-"""Of a move: as many as can follow one another without anybody else."""
-LIVE_STEPS: Final = frozenset({"Suspending", "Resuming"})
-"""Those that write to the job."""
 CLOCKS_APART_SECONDS: Final = 60
 """An interruption begins by our clock, a Job is complete by that of kube-controller-manager."""
 FAILED_MARK: Final = "failed"
@@ -87,6 +80,8 @@ class Reconciler:
             Refused: the API server did not take something; the job is to be looked at again, later.
             Unreachable: it did not answer.
         """
+        if key.kind == POLICY.kind:
+            return self._judge(key.name)
         job = self._cache.job(key)
         if job is None or is_leaving(job):
             return self._leave(key)
@@ -107,6 +102,12 @@ class Reconciler:
         if run is not None:
             asking.withdraw_closed(self._api, self._cache, key, job["metadata"]["uid"], read_status(run))
 
+    def _judge(self, name: str) -> None:
+        """Say on a policy whether it can be carried out, where that is not what it says."""
+        policy = self._cache.policy(name)
+        if policy is not None and (status := judged(self._policies, policy, int(self._clock()))) is not None:
+            write_judgement(self._api, self._cache, policy, status)
+
     def _case(self, key: Key, job: Object, run: Object) -> Case:
         memory = self._memories.get(key)
         if memory is None or memory.uid != job["metadata"]["uid"]:
@@ -116,21 +117,32 @@ class Reconciler:
         status, observer, image = read_status(run), self._observer, self._probe_image
         return Case(self._api, self._cache, key, kind, job, run, status, memory, now, jitter, observer, image)
 
-    def _leave(self, key: Key) -> None:
-        """The job is gone, or is not to be managed any more: nothing of the controller's is left on it."""
-        self._memories.pop(key, None)
-        self._cache.departed.forget(key)
+    def _leave(self, key: Key) -> float | None:
+        """The job is gone, or is not to be managed any more: nothing of the controller's is left on it.
+
+        What is suspended is resumed, as a move ends: two attempts never run at once. Its TrainingRun stays until then.
+        """
         asking.withdraw_all(self._api, self._cache, key)
         run = self._cache.run(key)
-        if run is None or run["spec"]["job"]["kind"] != key.kind:
-            return
-        kind = JOBS[key.kind]
-        job = self._api.find(*kind.kind, key.name, key.namespace)
-        if job is None or job["metadata"]["uid"] != run["spec"]["job"]["uid"] or is_leaving(job):
-            return  # its TrainingRun goes with it
-        if annotation(job) is not None:
-            self._case(key, job, run).patched(resuming(kind))
-        self._delete(run)
+        if run is not None and run["spec"]["job"]["kind"] != key.kind:
+            run = None
+        if run is None and key not in self._memories:
+            self._cache.departed.forget(key)
+            return None  # nobody's, whose pods are watched with those of all others
+        job = self._api.find(*JOBS[key.kind].kind, key.name, key.namespace)
+        uid = self._memories[key].uid if run is None else run["spec"]["job"]["uid"]
+        if job is not None and job["metadata"]["uid"] == uid and not is_leaving(job):
+            if FALLBACK_POLICY_LABEL in labels(job):
+                return self._clock() + AGAIN_SECONDS  # it has come back, and its watch has yet to say so
+            if annotation(job) is not None:
+                job = PROJECTIONS[JOBS[key.kind].kind](job)
+                return _let_go(self._case(key, job, run or {"metadata": {}, "spec": {}}))
+            if run is not None:
+                self._delete(run)
+        # otherwise its TrainingRun goes with it
+        self._memories.pop(key, None)
+        self._cache.departed.forget(key)
+        return None
 
     def _delete(self, run: Object) -> None:
         meta = run["metadata"]
@@ -153,29 +165,72 @@ class Reconciler:
         return self._clock() + AGAIN_SECONDS
 
 
+def _let_go(case: Case) -> float:
+    """A job that names no policy any more, with a mark of ours: its move is carried to its end, or it is resumed.
+
+    Nothing more is heard of it, so that it is looked at until it is done.
+    """
+    status, mark = case.recorded, annotation(case.job)
+    if standing.frozen(case):
+        return case.now + standing.BY_OTHERS_SECONDS
+    move = status.move
+    if move is None or move.id != mark:
+        return _resume_as_it_is(case)
+    if move.resume_at is not None:
+        status = status.model_copy(update={"move": move.model_copy(update={"resume_at": None})})
+    again = carry_on(case, status, standing.remembered(status, move))
+    return case.now + standing.BY_OTHERS_SECONDS if again is None else again
+
+
+def _resume_as_it_is(case: Case) -> float:
+    """Its mark is all that is known of it: it is resumed where its templates say, once nothing of it runs."""
+    move = standing.unknown_move(case)
+    step = advance(Moving(case, standing.remembered(case.recorded, move), move))
+    if step.look_at is not None:
+        return step.look_at
+    case.patched([UNMARKING] if step.ended else resuming(case.kind))
+    return case.now + AGAIN_SECONDS
+
+
 def _look(case: Case) -> float | None:
     """Whose the job is, in this order: nobody's any more, its owner's, an operation's of ours, somebody's, ours."""
-    status = case.recorded
+    status = standing.observed(case)
     if case.state.over:
-        return _over(case, status)
+        return over(case, status)
     if held := standing.frozen(case):
-        case.written(standing.freeze(case, status, *held))
+        # who pauses the cluster says nothing of jobs that have failed for good
+        case.written(status if status.phase == "Failed" else standing.freeze(case, status, *held))
         return None
+    if annotation(case.job) == FAILED_MARK and status.phase != "Failed":
+        status = concluding.because(status, "FailedBefore")
     if status.phase == "Failed":
         return _failed(case, status)
+    return _held_by_nobody(case, standing.thaw(case, status))
+
+
+def _held_by_nobody(case: Case, status: TrainingRunStatus) -> float | None:
+    if status.phase == "HandedBack":
+        case.written(status)
+        return None
     policy = standing.policy_of_job(case)
     if isinstance(policy, Finding):
-        case.written(standing.refuse(case, status, (policy,)))
-        return None
-    status = standing.adopt(case, standing.thaw(case, status), policy)
+        return _without_policy(case, status, policy)
+    status = standing.adopt(case, standing.found(case, status, policy), policy)
     if status.move is not None:
-        return _move(case, status, standing.remembering(policy, status))
+        return carry_on(case, status, standing.remembering(policy, status))
     return _manage(case, status, policy)
 
 
+def _without_policy(case: Case, status: TrainingRunStatus, problem: Finding) -> float | None:
+    """A job whose policy cannot be carried out is left as it is, once the controller suspends it no more."""
+    mark, move = annotation(case.job), status.move
+    if mark is not None and move is not None and move.id == mark:
+        return carry_on(case, status, standing.remembered(status, move))
+    case = case.written(standing.refuse(case, standing.policy_invalid(case, status, problem), (problem,)))
+    return _resume_as_it_is(case) if mark is not None and move is None and case.state.suspended else None
+
+
 def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
-    if status.phase == "HandedBack":
-        return None
     if case.state.suspended:
         case.written(standing.leave_suspended(status))
         return None
@@ -186,30 +241,18 @@ def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> fl
     return _visit(case, standing.accept(case, status, policy), policy)
 
 
-def _over(case: Case, status: TrainingRunStatus) -> None:
-    """The job is over: nothing of ours is left behind, and its record stays as it was."""
-    asking.withdraw_all(case.api, case.cache, case.key)
-    if annotation(case.job) is not None:
-        case.patched([UNMARKING])
-    state = case.state
-    if state.over is not None and status.phase != state.over:
-        message = state.message or why(state.over)
-        none = {"move": None, "interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
-        ended = status.model_copy(update=none)
-        case.written(concluding.in_phase(ended, state.over, state.over, message))
-    case.cache.departed.forget(case.key)
-
-
 def _failed(case: Case, status: TrainingRunStatus) -> float | None:
     """A job that failed too often by itself is suspended; who resumes it has it managed again."""
     if annotation(case.job) == FAILED_MARK:
         if case.state.suspended:
+            case.written(status)
             return None
-        case = case.patched([UNMARKING])
-        counted = status.model_copy(update={"counted": case.kind.baseline(case.job), "since": None})
-        case.written(concluding.because(counted, "Resumed"))
+        counted = standing.afresh(case, status)
+        # the record first: without the mark a record that still says Failed would have it suspended again
+        case.written(concluding.because(counted, "Resumed")).patched([UNMARKING])
         return case.now + AGAIN_SECONDS
     if case.state.suspended:
+        case.written(status)
         return None
     if not case.state.can_suspend:
         return case.now + AGAIN_SECONDS
@@ -228,10 +271,10 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     new = outcome.status
     case = case.written(new)
     stored(case)
-    _tell(case, status, new)
+    tell_counts(case, status, new)
     if new.move is not None:
         case.tell(BEGINS[past(new.move).what], message=new.move.message, tier=new.move.to)
-        return _move(case, new, standing.remembering(policy, new))
+        return carry_on(case, new, standing.remembering(policy, new))
     _ask(here, outcome)
     return _failed(case, new) if new.phase == "Failed" else outcome.look_at
 
@@ -270,69 +313,3 @@ def _ask(here: Visit, outcome: Outcome) -> None:
         tier = here.tiers[each.pool]
         for made in asking.ask(here.api, here.key, tier, templates, missing, image=image):
             here.cache.put(POD, project_pod(made))
-
-
-def _tell(case: Case, before: TrainingRunStatus, after: TrainingRunStatus) -> None:
-    """What was counted."""
-    said = after.interruption or before.interruption
-    evidence, tier = ("", after.tier) if said is None else (said.evidence, said.pool)
-    if after.evictions > before.evictions:
-        case.tell("Evicted", message=evidence, tier=tier, count=after.evictions)
-        case.observer.interrupted(case.key.kind, "eviction")
-    if after.errors > before.errors:
-        case.tell("Error", message=evidence, tier=tier, count=after.errors)
-        case.observer.interrupted(case.key.kind, "error")
-    if after.stalled_restarts >= concluding.STALLED and before.stalled_restarts < concluding.STALLED:
-        case.tell("NoProgress", count=after.stalled_restarts)
-
-
-def _move(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
-    """Carry a move on as far as it goes now; each step is written before it is begun.
-
-    What is written to the job, or ends the move, is decided on the job as it is stored; waiting goes by the cache.
-    """
-    live = False
-    for _ in range(STEPS_AT_ONCE):
-        move = status.move
-        if move is None:
-            break
-        if live or move.step in LIVE_STEPS:
-            found = case.read_again()
-            if found is None:
-                break
-            case, live = found, True
-            if held := standing.frozen(case):
-                # the label is newer than the cache: every write below holds only for the job as it was read here
-                case.written(standing.freeze(case, status, *held))
-                return None
-        here = Moving(case, policy, move)
-        step = advance(here)
-        if (step.ended is not None or step.baseline) and not live:
-            # counters that the watch has yet to tell of would be counted against the tier after the move
-            live = True
-        elif step.ended == "over":
-            return _over(case, status)
-        elif step.ended is not None:
-            return _ended(here, status, step.ended)
-        elif step.update is None:
-            return step.look_at
-        else:
-            status = _stepped(case, status, move.model_copy(update=dict(step.update)), baseline=step.baseline)
-            case, live = case.written(status), False
-    return case.now + AGAIN_SECONDS
-
-
-def _ended(here: Moving, status: TrainingRunStatus, ended: Ended) -> float:
-    new = end(here, status, ended)
-    _tell(here.case.written(new), status, new)
-    if ended == "done":
-        here.case.observer.moved(here.case.key.kind, here.move.reason)
-    return here.case.now + AGAIN_SECONDS
-
-
-def _stepped(case: Case, status: TrainingRunStatus, move: Move, *, baseline: bool) -> TrainingRunStatus:
-    counted = {"counted": case.kind.baseline(case.job)} if baseline else {}
-    status = status.model_copy(update={"move": move, **counted})
-    if move.step == "Resuming" and move.resume_at is not None:
-        return concluding.in_phase(status, "Parked", move.reason, move.message)
-    return status

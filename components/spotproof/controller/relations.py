@@ -13,6 +13,7 @@ from spotproof.controller.claims import is_coming, pool_of
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.jobs.contract import Members
 from spotproof.controller.kinds import NODE_CLAIM, POD, RUN, Kind, Object
+from spotproof.controller.saving import shared_places
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
 
 
@@ -58,6 +59,8 @@ class Relation(enum.IntEnum):
     """As one whose pods were lost and whose fate tells why: it may go minutes after its last pod."""
     JOB_UNDER_POLICY = enum.auto()
     JOB_IN_NAMESPACE = enum.auto()
+    JOB_SAVING_TO = enum.auto()
+    """A place that is the same in every namespace."""
 
 
 Link = tuple[Relation, tuple[str, ...]]
@@ -139,6 +142,8 @@ def _of_managed(job: Object) -> Iterator[Link]:
     yield Relation.JOB_IN_NAMESPACE, (job["kind"], job["metadata"].get("namespace", ""))
     if policy := labels(job).get(FALLBACK_POLICY_LABEL):
         yield Relation.JOB_UNDER_POLICY, (job["kind"], policy)
+    for uri in shared_places(job):
+        yield Relation.JOB_SAVING_TO, (job["kind"], uri)
 
 
 _LINKS: Final[Mapping[Kind, Callable[[Object], Iterator[Link]]]] = {

@@ -14,10 +14,11 @@ from spotproof.controller.messages import FINDING
 from spotproof.controller.moving import annotation
 from spotproof.controller.phases import UNDER_WAY, why
 from spotproof.controller.pods import is_to_stay
+from spotproof.controller.policies import problem_of, version_of
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.reasons import phrase
-from spotproof.fallback.record import Move, TrainingRunStatus
+from spotproof.fallback.record import Move, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
@@ -25,6 +26,7 @@ from spotproof.vocabulary import (
     MANUAL_LABEL,
     ON_DEMAND,
     PAUSED_LABEL,
+    POOL_LABEL,
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
     WORKSPACE_LABEL,
@@ -36,6 +38,11 @@ BY_OTHERS: Final = frozenset({"SameCheckpoint", "SameRun", "SameName"})
 BY_OTHERS_SECONDS: Final = 60.0
 HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
+
+TAKEOVER_SECONDS: Final = 60
+"""Four leases: for so long nobody may have led when a job was made, and what is lost in it counts."""
+UNKNOWN: Final = "unknown"
+"""In place of a tier."""
 
 
 def frozen(case: Case) -> tuple[str, str] | None:
@@ -55,16 +62,45 @@ def freeze(case: Case, status: TrainingRunStatus, reason: str, namespace: str) -
     held = concluding.because(status, reason, namespace=namespace)
     if status.move is not None:
         held = held.model_copy(update={"message": held.message + phrase(UNDER_WAY, to=status.move.to)})
+    if reason == "Manual":
+        # on the job itself: this is how its owner gives back one that was handed back
+        held = concluding.conditioned(held, "HandedBack", "Released", case.second)
     return concluding.conditioned(held, "Paused", reason, case.second, namespace=namespace)
 
 
 def thaw(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
-    """The record of a job that may be moved again. So is one that was handed back, once somebody has frozen it."""
+    """The record of a job that nobody holds any more; one that was handed back stays so through a pause."""
     if status.phase != "Manual":
         return status
     free = concluding.conditioned(status, "Paused", "Released", case.second)
+    handed = next((each for each in status.conditions if each.type == "HandedBack" and each.status == "True"), None)
+    if handed is not None and status.reason == "Paused":
+        return concluding.in_phase(free, "HandedBack", "ForeignWriter", handed.message)
     free = concluding.conditioned(free, "HandedBack", "Released", case.second)
     return free.model_copy(update={"phase": "Pending"})
+
+
+def found(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
+    """The record of a job that its owner has put on another tier meanwhile: as one that was in other hands."""
+    there = tiers_of(case.job, remembering(policy, status))
+    moved = status.tier is not None and bool(there) and status.tier not in there
+    if case.recorded.phase != "Manual" or status.move is not None or not moved:
+        return status
+    return status.model_copy(update={"phase": "Suspended"})
+
+
+def observed(case: Case) -> TrainingRunStatus:
+    """What is recorded, of the generation that is acted on now."""
+    generation = int(case.run["metadata"].get("generation", 0))
+    return case.recorded.model_copy(update={"observed_generation": generation})
+
+
+def policy_invalid(case: Case, status: TrainingRunStatus, problem: Finding) -> TrainingRunStatus:
+    """The record with what is wrong with its policy."""
+    name = case.job["metadata"]["labels"][FALLBACK_POLICY_LABEL]
+    reason = "Gone" if problem.code == "UnknownPolicy" else "Unreadable"
+    said = {"policy": name, "error": problem.message}
+    return concluding.conditioned(status, "PolicyInvalid", reason, case.second, **said)
 
 
 def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
@@ -76,9 +112,7 @@ def policy_of_job(case: Case) -> ResolvedPolicy | Finding:
     try:
         return case.memory.policies.read(found)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        return invalid_policy(name, f"spec.{where}: {first['msg']}")
+        return invalid_policy(name, problem_of(error))
 
 
 def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPolicy:
@@ -92,6 +126,39 @@ def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPo
         if pool is not None and selector and all(each.pool != pool for each in policy.tiers):
             policy = policy.model_copy(update={"tiers": (*policy.tiers, _ghost(policy, pool, selector, capacity))})
     return policy
+
+
+def remembered(status: TrainingRunStatus, move: Move) -> ResolvedPolicy:
+    """As much of a policy that is not there as a move needs to come to its end: the tiers it is between."""
+    known: dict[str, tuple[Mapping[str, str], Capacity | None]] = {move.to: (move.selector, move.capacity)}
+    if status.tier is not None:
+        known = {status.tier: (status.selector, status.capacity), **known}
+    tiers = [
+        ResolvedTier(
+            pool=pool,
+            node_selector=dict(selector) or {POOL_LABEL: pool},
+            capacity=capacity or ON_DEMAND,
+            tolerations=(),
+            accelerator=None,
+            usd_per_node_hour=None,
+            price_source=NO_PRICE,
+        )
+        for pool, (selector, capacity) in known.items()
+    ]
+    return ResolvedPolicy(name="remembered", tiers=tuple(tiers))
+
+
+def unknown_move(case: Case) -> Move:
+    """The move of which only the mark on the job is left."""
+    return Move(
+        id=annotation(case.job) or "",
+        from_=UNKNOWN,
+        to=UNKNOWN,
+        reason="Adopted",
+        message=why("Adopted"),
+        step="Draining",
+        since=case.second,
+    )
 
 
 def _ghost(policy: ResolvedPolicy, pool: str, selector: Mapping[str, str], capacity: Capacity | None) -> ResolvedTier:
@@ -117,15 +184,15 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
         str(meta.get("generation")),
         str(sorted(meta.get("labels", {}).items())),
         str(sorted(meta.get("annotations", {}).items())),
-        "" if found is None else found["metadata"]["resourceVersion"],
+        "" if found is None else version_of(found),
     )
     home = case.cache.get(NAMESPACE, "", meta["namespace"])
     if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
         return (no_workspace(meta["namespace"]),)
     if case.memory.checked != versions or any(each.code in BY_OTHERS for each in case.memory.findings):
-        mates = case.cache.managed_in(meta["namespace"])
-        others = [each for each in mates if each["metadata"]["uid"] != meta["uid"]]
-        case.memory.findings, case.memory.checked = preflight(case.job, policy, others), versions
+        mates = (*case.cache.managed_in(meta["namespace"]), *case.cache.rivals(case.job))
+        others = {uid: each for each in mates if (uid := each["metadata"]["uid"]) != meta["uid"]}
+        case.memory.findings, case.memory.checked = preflight(case.job, policy, [*others.values()]), versions
     return tuple(each for each in case.memory.findings if each.refuses)
 
 
@@ -142,18 +209,36 @@ def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) ->
 def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
     """The record of a job that is managed; where it is seen for the first time it is where its templates say."""
     if status.phase in HELD:
-        # whoever had it may have moved it, and what was lost there counts for nobody
-        pods = case.cache.pods(case.key)
-        case.memory.left_early |= cut_short((*pods, *case.cache.departed.pods_of(case.key)))
-        case.memory.accounted |= {pod["metadata"]["uid"] for pod in pods if not is_to_stay(pod)}
-        case.cache.departed.forget(case.key)
-        update = {"phase": "Pending", "waiting_since": None, "since": None, "counted": case.kind.baseline(case.job)}
-        status = status.model_copy(update={**update, "tier": _first(case, remembering(policy, status))})
+        there = _first(case, remembering(policy, status))
+        status = afresh(case, status).model_copy(update={"phase": "Pending", "waiting_since": None, "tier": there})
     if status.tier is None:
-        status = status.model_copy(update={"tier": _first(case, policy), "attempt": 1})
+        update = {"tier": _first(case, policy), "attempt": 1}
+        counted = case.kind.baseline(case.job) if _was_there_before(case) else status.counted
+        status = status.model_copy(update={**update, "counted": counted})
     status = on_tier(status, policy)
     accepted = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
+    accepted = concluding.conditioned(accepted, "PolicyInvalid", "Valid", case.second, policy=policy.name)
     return warned(case, accepted, policy)
+
+
+def afresh(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
+    """The record of a job that was in other hands: what was lost there counts for nobody."""
+    pods = case.cache.pods(case.key)
+    case.memory.left_early |= cut_short((*pods, *case.cache.departed.pods_of(case.key)))
+    case.memory.accounted |= {pod["metadata"]["uid"] for pod in pods if not is_to_stay(pod)}
+    case.cache.departed.forget(case.key)
+    return status.model_copy(update={"since": None, "counted": case.kind.baseline(case.job)})
+
+
+def _was_there_before(case: Case) -> bool:
+    """Whether the job is older than its record by more than it takes another replica to take over.
+
+    What it lived through before that was not managed, and is charged to nobody.
+    """
+    if case.run.get("status"):
+        return False
+    job, run = (parse_instant(each["metadata"]["creationTimestamp"]) for each in (case.job, case.run))
+    return run - job > TAKEOVER_SECONDS
 
 
 def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
@@ -179,16 +264,7 @@ def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
     if status.move is not None or mark is None or not case.state.suspended:
         return status
     tier = _first(case, policy)
-    move = Move(
-        id=mark,
-        from_=status.tier or tier,
-        to=tier,
-        reason="Adopted",
-        message=why("Adopted"),
-        step="Draining",
-        since=case.second,
-    )
-    move = _aimed(move, policy)
+    move = _aimed(unknown_move(case).model_copy(update={"from_": status.tier or tier, "to": tier}), policy)
     return status.model_copy(update={"move": move, "tier": status.tier or tier, "attempt": max(status.attempt, 1)})
 
 

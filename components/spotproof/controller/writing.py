@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
-from spotproof.controller.kinds import EVENT, RUN, Object
+from spotproof.controller.kinds import EVENT, POLICY, RUN, Object
 from spotproof.controller.messages import event
 from spotproof.controller.projecting import whole
 from spotproof.fallback.record import JobReference, TrainingRunSpec, TrainingRunStatus
@@ -73,6 +73,14 @@ def write_status(api: Api, cache: Cache, run: Object, status: TrainingRunStatus)
     if _meaning(new) == _meaning(run.get("status") or {}):
         return run
     return _patched(api, cache, run, [{"op": "add", "path": "/status", "value": new}], "status")
+
+
+def write_judgement(api: Api, cache: Cache, policy: Object, status: Object) -> None:
+    """Write what the controller makes of a policy; refused where somebody has changed the policy meanwhile."""
+    meta = policy["metadata"]
+    as_read = {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]}
+    change = [as_read, {"op": "add", "path": "/status", "value": status}]
+    cache.put(POLICY, whole(api.patch(*POLICY, meta["name"], change, subresource="status").object))
 
 
 def _meaning(status: Object) -> Object:

@@ -43,6 +43,7 @@ IN_THE_CLUSTER: Final = (
         "whether a node was reclaimed or Karpenter's own choice; to give back the node of a probe that nobody uses",
     ),
     Right(API_GROUP, ("fallbackpolicies",), READ, "the policies"),
+    Right(API_GROUP, ("fallbackpolicies/status",), ("patch",), "to say on a policy whether it can be carried out"),
     Right(
         API_GROUP,
         ("trainingruns",),

@@ -18,6 +18,7 @@ from spotproof.controller.annotations import (
     unreadable_progress,
     work_of,
 )
+from spotproof.fallback.record import render_instant
 from spotproof.settings.base import render_duration
 from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION, DEADLINE_ANNOTATION, PROGRESS_ANNOTATION, WORK_ANNOTATION
 
@@ -132,3 +133,15 @@ def test_what_is_not_there_is_none() -> None:
     for job in (thing(), {"metadata": {"creationTimestamp": CREATED}}, {"metadata": {"annotations": None}}):
         read = (deadline_of(job), work_of(job), backoff_limit_of(job), progress_of(job), unreadable_progress(job))
         assert read == (None,) * 5
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-01:00", "0999-01-01T00:00:00Z", "1969-12-31T23:59:59Z"])
+def test_a_deadline_that_could_not_be_written_down_is_refused(text: str) -> None:
+    assert deadline_of(thing(**{DEADLINE_ANNOTATION: text})) is None
+    with pytest.raises(ValueError, match="not in the years 1970 to 9999"):
+        parse_deadline(text, CREATED_AT)
+
+
+def test_the_last_second_that_can_be_written_down_is_a_deadline() -> None:
+    at = parse_deadline("9999-12-31T23:59:59Z", CREATED_AT)
+    assert render_instant(at) == "9999-12-31T23:59:59Z"

@@ -93,7 +93,7 @@ def test_what_stops_a_job_or_ends_a_pod_is_a_right_in_workspaces_alone() -> None
 
     assert not wide & here
     assert {name for _, name, verb in wide if verb not in {"get", "list", "watch"}} == {
-        "events", "nodeclaims", "trainingruns", "trainingruns/status",
+        "events", "fallbackpolicies/status", "nodeclaims", "trainingruns", "trainingruns/status",
     }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def preflight(job: Object, policy: ResolvedPolicy, others: Sequence[Object]) -> 
     Args:
         job: A job as the API server has it.
         policy: The policy that it names.
-        others: The other managed jobs of its namespace, of any kind.
+        others: The other managed jobs of its namespace, and those of any that may save where it does, of any kind.
     """
     view = View(job, policy, others)
     return tuple(each for rule in RULES.get(job["kind"], EVERY_KIND) for each in rule(view))

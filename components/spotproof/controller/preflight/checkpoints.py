@@ -1,19 +1,15 @@
 """One writer to one checkpoint: where the job saves, and who else saves there."""
 
 import functools
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import Object
 from spotproof.controller.preflight.finding import Finding, finding
 from spotproof.controller.preflight.view import View, label_field
-from spotproof.controller.templates import Template, templates
+from spotproof.controller.saving import containers, places
 from spotproof.settings.errors import shown
 from spotproof.vocabulary import CHECKPOINT_URI_ENV, RUN_LABEL
-
-REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
 class _Version:
@@ -34,17 +30,30 @@ def checkpoints(view: View) -> Iterator[Finding]:
     own = _read(_Version(view.job))
     for other in (each for each in view.others if _is_older(each, view.job)):
         who: dict[str, object] = {"kind": other["kind"], "name": other["metadata"]["name"]}
+        if not _are_neighbours(other, view.job):
+            if not JOBS[other["kind"]].has_ended(other) and (shared := _shared(own, other)):
+                away = {**who, "name": f"{other['metadata']['namespace']}/{who['name']}"}
+                yield finding("SameCheckpoint", own[shared], uri=shown(shared, 200), **away)
+            continue
         if other["metadata"]["name"] == view.job["metadata"]["name"]:
             # also of one that has ended: its TrainingRun is there as long as it is
             yield finding("SameName", "metadata.name", **who)
         if JOBS[other["kind"]].has_ended(other):
             continue
-        if shared := next((uri for uri in _read(_Version(other)) if uri in own), None):
+        if shared := _shared(own, other):
             yield finding("SameCheckpoint", own[shared], uri=shown(shared, 200), **who)
         elif (run := view.labels.get(RUN_LABEL)) and run == (other["metadata"].get("labels") or {}).get(RUN_LABEL):
             yield finding("SameRun", label_field(RUN_LABEL), run=run, **who)
     if view.moving and not _has_target(view):
         yield finding("NoCheckpoint", view.moving[0].dotted("spec", "containers", 0, "env"))
+
+
+def _shared(own: Mapping[str, str], other: Object) -> str | None:
+    return next((uri for uri in _read(_Version(other)) if uri in own), None)
+
+
+def _are_neighbours(one: Object, other: Object) -> bool:
+    return one["metadata"].get("namespace") == other["metadata"].get("namespace")
 
 
 def _is_older(one: Object, other: Object) -> bool:
@@ -62,7 +71,7 @@ def _has_target(view: View) -> bool:
     return any(
         each.get("name") == CHECKPOINT_URI_ENV
         for template in view.templates
-        for _, container in _containers(template)
+        for _, container in containers(template)
         for each in container.get("env") or []
     )
 
@@ -70,31 +79,4 @@ def _has_target(view: View) -> bool:
 @functools.lru_cache(maxsize=256)
 def _read(version: _Version) -> Mapping[str, str]:
     """Read once: at the start each of 50 jobs in a namespace was read for each of the others, half of the work."""
-    return dict(_uris(version.job))
-
-
-def _uris(job: Object) -> Iterator[tuple[str, str]]:
-    """Where the job saves, each with the field that says so; what only the cluster knows is left out."""
-    for template in templates(job):
-        for index, container in _containers(template):
-            values: dict[str, str | None] = {}
-            for place, each in enumerate(container.get("env") or []):
-                values[each["name"]] = _expanded(each.get("value") or "", values) if "valueFrom" not in each else None
-                if each["name"] == CHECKPOINT_URI_ENV and (uri := values[each["name"]]):
-                    yield uri.rstrip("/"), template.dotted("spec", "containers", index, "env", place)
-
-
-def _containers(template: Template) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    yield from enumerate(template.spec.get("containers") or [])
-
-
-def _expanded(text: str, values: Mapping[str, str | None]) -> str | None:
-    """As the kubelet fills in `$(NAME)` of variables before it; None where one of them is not known here."""
-    names = [found[1] for found in REFERENCE.finditer(text) if found[1]]
-    if any(values.get(name, "") is None for name in names):
-        return None
-
-    def filled(found: re.Match[str]) -> str:
-        return (values.get(found[1], found[0]) or "") if found[1] else "$"
-
-    return REFERENCE.sub(filled, text)
+    return dict(places(version.job))

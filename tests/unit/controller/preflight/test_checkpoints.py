@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from spotproof.controller.cache import Cache
+from spotproof.controller.kinds import JOBSET as KIND
 from spotproof.controller.preflight import Finding, preflight
 from tests.unit.controller.preflight.samples import (
     GONE,
@@ -131,3 +133,45 @@ def test_rays_runtime_environment_may_tell_it_too() -> None:
     assert [each.code for each in preflight(bare, policy(), ())] == ["NoCheckpoint"]
     told = changed(bare, ("spec", "runtimeEnvYAML"), "env_vars:\n  CHECKPOINT_URI: s3://a/b\n")
     assert preflight(told, policy(), ()) == ()
+
+
+def in_runtime_env(text: str, name: str, created: str = NEW) -> Json:
+    quiet = changed(RAYJOB, (*WORKER, "containers", 0, "env"), [])
+    return named(changed(quiet, ("spec", "runtimeEnvYAML"), text), name, created)
+
+
+def test_a_place_that_a_ray_runtime_environment_names_is_compared_too() -> None:
+    first = saving_to("s3://a/run", "first", OLD)
+    second = in_runtime_env("env_vars:\n  CHECKPOINT_URI: s3://a/run/\n", "second")
+    head = changed(second, (*HEAD, "containers", 0, "env"), [])
+
+    (refused,) = found(head, first)
+    assert (refused.code, refused.field) == ("SameCheckpoint", "spec.runtimeEnvYAML")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["CHECKPOINT_URI: [", "CHECKPOINT_URI", "env_vars: [CHECKPOINT_URI]", "env_vars: {CHECKPOINT_URI: 's3://${X}'}"],
+)
+def test_a_runtime_environment_that_cannot_be_read_names_no_place(text: str) -> None:
+    job = changed(in_runtime_env(text, "second"), (*HEAD, "containers", 0, "env"), [])
+    assert found(job, saving_to("s3://${X}", "first", OLD)) == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "is_refused"), [("s3://a/run", True), ("GS://a/run", True), ("/mnt/run", False), ("file:///mnt/run", False)]
+)
+def test_a_job_of_another_namespace_is_in_the_way_only_at_a_place_that_both_can_reach(
+    uri: str, *, is_refused: bool
+) -> None:
+    first, second = saving_to(uri, "train", OLD), saving_to(uri, "train", NEW)
+    first["metadata"] |= {"namespace": "team-a", "uid": "a", "resourceVersion": "1"}
+    second["metadata"] |= {"namespace": "team-b", "uid": "b", "resourceVersion": "2"}
+    cache = Cache()
+    cache.put(KIND, first)
+    cache.put(KIND, second)
+
+    rivals = [each for each in cache.rivals(second) if each["metadata"]["uid"] != "b"]
+    assert [each.code for each in found(second, *rivals)] == (["SameCheckpoint"] if is_refused else [])
+    cache.drop(KIND, first)
+    assert cache.rivals(second) == ([second] if is_refused else [])
