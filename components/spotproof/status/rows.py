@@ -1,11 +1,12 @@
 """One row a managed job: what its TrainingRun says, in the words that are printed."""
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from spotproof.controller.kinds import RUN, Kind
 from spotproof.controller.relations import MANAGED
-from spotproof.controller.said import said, said_first
+from spotproof.controller.said import PATTERNS, said, said_first
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant
 from spotproof.status.conditions import TOLD, troubles
@@ -19,6 +20,8 @@ from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 UNSEEN: Final = "NotSeen"
 """In place of a phase, for a job that names a policy and has no TrainingRun."""
 ENDED: Final = frozenset({"Succeeded", "Failed"})
+OPENS: Final = re.compile(r"[\[{]")
+"""Where a pattern's text goes on with what the message held."""
 PLACING: Final = frozenset({"Pending", "Waiting", "Restarting"})
 """Phases in which pods may be without a node."""
 
@@ -79,7 +82,7 @@ def row(run: Run, pods: Pods) -> Row:
         evictions=status.evictions,
         errors=status.errors,
         since=(status.waiting_since if waits else None) or status.since,
-        waits_for=_shortened(status) if status.waiting_for else _said(run, pods) if waits else "",
+        waits_for=_said(run, pods) if waits else _shortened(status),
         reason=status.reason,
         message=status.message,
         next_decision=status.next_decision_time,
@@ -96,9 +99,19 @@ def _shortened(status: TrainingRunStatus) -> str:
 
 
 def _said(run: Run, pods: Pods) -> str:
-    pool = run.status.tier or ""
+    """What the controller says, unless the events or Karpenter say more: the controller reads no events."""
+    pool, own = run.status.tier or "", _shortened(run.status)
     found = said_first([*pods.words(run.kind, run.namespace, run.name), *pods.refusals(pool)], pool)
-    return found.text if found else ""
+    if found is None or (own and _rank(own) <= _rank(found.text)):
+        return own
+    return found.text
+
+
+def _rank(told: str) -> int:
+    """Which of the patterns told this: the one whose fixed beginning it has longest. What none did comes first."""
+    begins = [(OPENS.split(pattern.text)[0], -index) for index, pattern in enumerate(PATTERNS)]
+    found = [(len(begin), index) for begin, index in begins if told.startswith(begin)]
+    return -max(found)[1] if found else -1
 
 
 def _unseen(world: World, seen: set[tuple[str, str]]) -> Iterator[Row]:
