@@ -166,7 +166,8 @@ def _rest(
         except Refused as refused:
             if refused.status == FORBIDDEN:
                 unseen.add(each.kind)
-                notes.append(f"not allowed to list {each.kind.kind} objects, so {each.lost}")
+                if each.lost:
+                    notes.append(f"not allowed to list {each.kind.kind} objects, so {each.lost}")
             elif refused.status != NOT_FOUND:
                 raise
     store = Store(tuple(notes), frozenset(unseen))

@@ -1,7 +1,7 @@
 """One row a managed job: what its TrainingRun says, in the words that are printed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from spotproof.controller.kinds import RUN, Kind
@@ -19,6 +19,7 @@ from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
 UNSEEN: Final = "NotSeen"
 """In place of a phase, for a job that names a policy and has no TrainingRun."""
+REFUSED: Final = "Refused"
 ENDED: Final = frozenset({"Succeeded", "Failed"})
 OPENS: Final = re.compile(r"[\[{]")
 """Where a pattern's text goes on with what the message held."""
@@ -62,7 +63,7 @@ def rows(world: World) -> tuple[Row, ...]:
     """All jobs that name a policy: those that go on first, then those that are over, each by namespace and name."""
     pods = Pods(world)
     runs = [(read_run(thing), thing) for thing in world.all(RUN)]
-    seen = {(run.namespace, run.name) for run, _ in runs}
+    seen = {(run.namespace, run.name): run.kind for run, _ in runs}
     found = [*(row(run, pods) for run, _ in runs), *_unseen(world, seen)]
     return tuple(sorted(found, key=lambda each: (each.is_over, each.place, each.kind)))
 
@@ -114,23 +115,26 @@ def _rank(told: str) -> int:
     return -max(found)[1] if found else -1
 
 
-def _unseen(world: World, seen: set[tuple[str, str]]) -> Iterator[Row]:
+def _unseen(world: World, seen: Mapping[tuple[str, str], str]) -> Iterator[Row]:
     for kind in MANAGED.values():
         for job in world.all(kind):
             policy = text(job, "metadata", "labels", FALLBACK_POLICY_LABEL)
-            if policy and name_of(job) not in seen and not has_ended(kind, job) and RUN not in world.unseen:
-                yield _row_of(kind, job, policy)
+            if policy and seen.get(name_of(job)) != kind.kind and not has_ended(kind, job) and RUN not in world.unseen:
+                yield _row_of(kind, job, policy, seen.get(name_of(job), ""))
 
 
-def _row_of(kind: Kind, job: Object, policy: str) -> Row:
+def _row_of(kind: Kind, job: Object, policy: str, taken_by: str) -> Row:
     namespace, name = name_of(job)
     return Row(
         namespace,
         name,
         kind.kind,
         policy,
-        UNSEEN,
+        REFUSED if taken_by else UNSEEN,
         since=instant(job, "metadata", "creationTimestamp"),
-        message="names a policy and has no TrainingRun: the fallback controller has not seen it yet, or does not run "
+        message=f"metadata.name: a {taken_by} of the same name has the TrainingRun {name}. Give one of the two another "
+        "name."
+        if taken_by
+        else "names a policy and has no TrainingRun: the fallback controller has not seen it yet, or does not run "
         "(kubectl get deployments -n spotproof-system)",
     )

@@ -14,7 +14,7 @@ from spotproof.cli import main, status_connect
 from spotproof.cli.status_cluster import Look, follow, look
 from spotproof.cli.status_connect import Cluster
 from spotproof.cli.status_table import write
-from spotproof.controller.kinds import POD, RUN, Kind
+from spotproof.controller.kinds import NODE, POD, RUN, Kind
 from spotproof.kube.errors import Refused, Stranger, Unreachable, Untrusted
 from spotproof.kube.watching import Change
 from spotproof.status.report import Report, report
@@ -222,11 +222,12 @@ def test_who_may_not_look_everywhere_sees_the_namespace_of_the_context_and_is_to
 
 
 def test_what_may_not_be_listed_is_missing_with_a_note(command: Callable[..., Result]) -> None:
-    denied = {(POD, "research"): FORBIDDEN, (EVENT, "default"): FORBIDDEN}
+    denied = {(POD, "research"): FORBIDDEN, (EVENT, "default"): FORBIDDEN, (NODE, None): FORBIDDEN}
     result = command(Server(WAITING, instead=denied))
     assert result.exit_code == 0
     assert "note: not allowed to list Pod objects, so what jobs without a policy wait for is not shown" in result.stdout
     assert "Event" not in result.stdout
+    assert "Node objects" not in result.stdout
 
 
 def test_without_the_crd_jobs_on_spot_are_still_told(command: Callable[..., Result]) -> None:

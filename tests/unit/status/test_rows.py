@@ -76,6 +76,16 @@ def test_a_job_that_has_ended_or_that_has_its_run_is_not_unseen() -> None:
     assert [row.name for row in rows(world(over, seen, WAITING))] == ["llama-70b"]
 
 
+def test_a_job_whose_name_a_job_of_another_kind_has_is_refused_as_the_controllers_event_says() -> None:
+    tune = rayjob("tune", {})
+    tune["metadata"]["labels"]["spotproof.dev/fallback-policy"] = "a100"
+    found = {row.kind: row for row in rows(world(run("tune", phase="Running"), tune))}
+    assert (found["JobSet"].phase, found["RayJob"].phase) == ("Running", "Refused")
+    assert found["RayJob"].message == (
+        "metadata.name: a JobSet of the same name has the TrainingRun tune. Give one of the two another name."
+    )
+
+
 def test_where_training_runs_cannot_be_read_no_job_is_called_unseen() -> None:
     assert rows(world(UNSEEN, unseen=[RUN])) == ()
 
