@@ -302,7 +302,8 @@ def test_one_that_ignores_the_brake_is_caught(kind: Callable[..., Any], monkeypa
 def test_one_that_leaves_a_probe_behind_is_caught_where_the_job_is_over(
     kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spotproof.controller.asking.withdraw_all", _nothing)
+    for way in ("withdraw_all", "withdraw_closed"):
+        monkeypatch.setattr(f"spotproof.controller.asking.{way}", _nothing)
     world = begun(kind, **{"return": {"minStay": "15m"}})
     loses(world, 2)
     world.pools["spot-a"].dry = True

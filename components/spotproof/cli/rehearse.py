@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 WRONG: Final = 1
 USED_WRONGLY: Final = 2
 LIBRARIES: Final = ("cryptography", "kubernetes", "trustme")
+CONTROLLERS: Final = ("msgspec", "prometheus_client", "structlog")
+"""What the controller imports besides, which is a process of the rehearsal."""
 FORMS: Final = (".html", ".json")
 
 
@@ -62,6 +64,7 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     outputs = output or []
     _ready_to_write(outputs)
+    _all_installed(controller=controller, page=any(path.suffix == ".html" for path in outputs))
     if keep_logs is not None and keep_logs.exists() and not keep_logs.is_dir():
         raise _stop(f"--keep-logs {keep_logs} is no folder, so nothing can be kept there; name one", USED_WRONGLY)
     scene = _scene(stack, experiment, workspace, program, controller=controller)
@@ -78,7 +81,11 @@ def _ready_to_write(outputs: list[Path]) -> None:
             raise _stop(f"--output {path} ends in neither .html nor .json, so its form is not known", USED_WRONGLY)
         if problem := problem_with(path):
             raise _stop(problem, USED_WRONGLY)
-    needed = [*LIBRARIES, *(["jinja2"] if any(path.suffix == ".html" for path in outputs) else [])]
+
+
+def _all_installed(*, controller: bool, page: bool) -> None:
+    """Asked before anything is started: a process that lacks a module would end with a status and no word of it."""
+    needed = [*LIBRARIES, *(CONTROLLERS if controller else ()), *(("jinja2",) if page else ())]
     missing = [name for name in needed if find_spec(name) is None]
     if missing:
         lacks = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"

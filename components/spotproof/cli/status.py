@@ -40,6 +40,10 @@ def command(  # noqa: PLR0913  # one parameter an option
     """
     if namespace is not None and all_namespaces:
         raise _stop("--namespace and --all-namespaces exclude each other; write one of them", USED_WRONGLY)
+    home, _, name = job.rpartition("/") if job else ("", "", None)
+    if home and (namespace is not None or all_namespaces):
+        other = "--all-namespaces" if all_namespaces else f"--namespace {namespace}"
+        raise _stop(f"{job} names the namespace {home}, and {other} another place; write one of the two", USED_WRONGLY)
     if find_spec("kubernetes") is None:
         raise _stop(
             "kubernetes is not installed; run `pip install 'spotproof[status]'` in this environment", USED_WRONGLY
@@ -50,13 +54,12 @@ def command(  # noqa: PLR0913  # one parameter an option
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     try:
         cluster = connect(kubeconfig, context)
-        home, _, job = job.rpartition("/") if job else ("", "", None)
         scope = None if all_namespaces else namespace or home or cluster.namespace
-        found = _look(cluster, scope, job)
+        found = _look(cluster, scope, name)
         if watch:
-            _watch(cluster, found, job, as_json=as_json)
+            _watch(cluster, found, name, as_json=as_json)
         else:
-            _print(cluster, found, job, as_json=as_json)
+            _print(cluster, found, name, as_json=as_json)
     except NotSeen as error:
         raise _stop(str(error), USED_WRONGLY if error.used_wrongly else WRONG) from error
 

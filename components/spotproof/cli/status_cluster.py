@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from spotproof.cli.status_connect import Cluster, NotSeen, Watching
 from spotproof.controller.kinds import RUN, Kind
-from spotproof.kube.client import Refused, Unreachable
+from spotproof.kube.errors import Refused, Stranger, Unreachable, Untrusted
 from spotproof.status.reading import Object
 from spotproof.status.world import CLAIM_EVENTS, EVENT, LOOKED, Looked, Store, World
 
@@ -84,7 +84,12 @@ def follow(
 def sentence(error: Exception, cluster: Cluster) -> str:
     """What went wrong, and what helps."""
     match error:
-        case Unreachable():
+        case Untrusted():
+            return (
+                f"what answers for the cluster of context {cluster.context} is not trusted; give the kubeconfig the "
+                f"cluster's own certificate-authority-data and server, or have it written anew ({error})"
+            )
+        case Unreachable() if not isinstance(error, Stranger):
             return (
                 f"the cluster of context {cluster.context} does not answer; is it there, and is this machine in a "
                 f"network that reaches it? ({error})"
@@ -99,8 +104,20 @@ def sentence(error: Exception, cluster: Cluster) -> str:
                 f"not allowed: {error.message}; a member of a workspace may look into its namespace: name it with "
                 "--namespace"
             )
-        case _:
+        case Refused() if error.status != NOT_FOUND and error.reason:
             return str(error)
+        case _:
+            return _broken_off(error, cluster)
+
+
+def _broken_off(error: Exception, cluster: Cluster) -> str:
+    """A server that gives no reason in Kubernetes' form is none, unless it is only the watch that it has ended."""
+    if not isinstance(error, (Refused, Stranger)):
+        return str(error)
+    return (
+        f"what answers for the cluster of context {cluster.context} is no API server; look at `server` in the "
+        f"kubeconfig, and at what stands between this machine and it ({error})"
+    )
 
 
 def _runs(cluster: Cluster, namespace: str | None, notes: list[str]) -> tuple[list[Object] | None, str | None]:
@@ -149,7 +166,8 @@ def _rest(
         except Refused as refused:
             if refused.status == FORBIDDEN:
                 unseen.add(each.kind)
-                notes.append(f"not allowed to list {each.kind.kind} objects, so {each.lost}")
+                if each.lost:
+                    notes.append(f"not allowed to list {each.kind.kind} objects, so {each.lost}")
             elif refused.status != NOT_FOUND:
                 raise
     store = Store(tuple(notes), frozenset(unseen))

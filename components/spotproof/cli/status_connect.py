@@ -1,21 +1,15 @@
 """The cluster of a kubeconfig: found by its context, with a login that works, or one sentence with what helps."""
 
 import logging
-import os
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from kubernetes import config
-from kubernetes.config.config_exception import ConfigException
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
-from spotproof.kube.access import NoAccess
 from spotproof.kube.client import Kube
+from spotproof.kube.kubeconfig import Chosen, NoAccess, NoLogin, choose, program_of
 from spotproof.kube.watching import Change
-from spotproof.status.reading import Object, mappings, text
+from spotproof.status.reading import Object
 
 LOGINS: Final = {
     "aws": "aws sso login",
@@ -25,6 +19,8 @@ LOGINS: Final = {
     "tsh": "tsh login",
 }
 """Program of a kubeconfig's user -> what renews its login."""
+MOST: Final = 300
+"""Of a plugin's own words, which may be a page."""
 AGAIN: Final = "log in again as you did for this kubeconfig"
 
 
@@ -82,50 +78,28 @@ def connect(kubeconfig: Path | None, context: str | None) -> Cluster:
     """The cluster of a kubeconfig's context; of the file's current one where none is named.
 
     Raises:
-        NotSeen: no such file or context, or its login does not work.
+        NotSeen: no such file or context, what it names is not there, or its login does not work.
     """
-    file = None if kubeconfig is None else str(kubeconfig)
-    chosen = _context(file, context)
-    name = chosen["name"]
-    login = _login(file, chosen["context"].get("user", ""))
+    try:
+        chosen = choose(kubeconfig, context)
+    except NoAccess as error:
+        raise NotSeen(str(error), used_wrongly=True) from error
+    login = _login(chosen)
     with _logged() as said:
         try:
-            kube = Kube.of_kubeconfig(kubeconfig, name)
+            kube = Kube.of_kubeconfig(kubeconfig, chosen.context)
+        except NoLogin as error:
+            why = f": {' '.join(said[0].split())[:MOST]}" if said else ""
+            raise NotSeen(f"{error}{why}; {login}, then try again") from error
         except NoAccess as error:
-            why = said[0] if said else str(error)
-            raise NotSeen(f"context {name} cannot be used ({why}); {login}, then try again") from error
-    return Cluster(kube, name, chosen["context"].get("namespace") or "default", login)
+            raise NotSeen(str(error), used_wrongly=True) from error
+        return Cluster(kube, chosen.context, chosen.namespace, login)
 
 
-def _context(file: str | None, wanted: str | None) -> dict[str, Any]:
-    where = file or "the usual place (KUBECONFIG, ~/.kube/config)"
-    contexts: Any
-    try:
-        contexts, current = config.list_kube_config_contexts(file)
-    except (ConfigException, OSError, YAMLError) as error:
-        raise NotSeen(
-            f"no kubeconfig in {where}; name one with --kubeconfig, or have the cloud write it: `aws eks "
-            "update-kubeconfig --name CLUSTER`, `az aks get-credentials`, `gcloud container clusters get-credentials`",
-            used_wrongly=True,
-        ) from error
-    found: dict[str, Any] = {each["name"]: each for each in contexts}
-    chosen = current if wanted is None else found.get(wanted)
-    if chosen is None:
-        none = "no context is chosen" if wanted is None else f"there is no context {wanted}"
-        raise NotSeen(f"{none} in {where}; write --context with one of {', '.join(found)}", used_wrongly=True)
-    return chosen
-
-
-def _login(file: str | None, user: str) -> str:
+def _login(chosen: Chosen) -> str:
     """What renews the login, by the program that the kubeconfig asks for one."""
-    for path in (file or config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION).split(os.pathsep):
-        with suppress(OSError, YAMLError):
-            users = YAML(typ="safe").load(Path(path).expanduser())
-            for each in mappings(users, "users"):
-                if text(each, "name") == user:
-                    program = Path(text(each, "user", "exec", "command")).name
-                    return f"log in again by `{LOGINS[program]}`" if program in LOGINS else AGAIN
-    return AGAIN
+    program = Path(program_of(chosen.user)).name
+    return f"log in again by `{LOGINS[program]}`" if program in LOGINS else AGAIN
 
 
 @contextmanager

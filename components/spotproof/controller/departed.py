@@ -8,7 +8,7 @@ TrainingRun remembers.
 from collections import OrderedDict
 from typing import Final
 
-from spotproof.controller.claims import came_to_nothing, pool_of
+from spotproof.controller.claims import came_to_nothing, is_refused, pool_of
 from spotproof.controller.kinds import Object
 
 MOST_NODES: Final = 5_000
@@ -27,6 +27,7 @@ class Departed:
         """The job that lost one last is the last."""
         self._count = 0
         self._refused: dict[str, Object] = {}
+        self._told: dict[str, Object] = {}
         self._claims: OrderedDict[str, Object] = OrderedDict()
 
     def node(self, node: Object) -> None:
@@ -53,6 +54,8 @@ class Departed:
         pool = pool_of(claim)
         if pool and came_to_nothing(claim):
             self._refused[pool] = claim
+            if is_refused(claim):
+                self._told[pool] = claim
         if node := claim.get("status", {}).get("nodeName"):
             self._claims[node] = claim
             while len(self._claims) > MOST_NODES:
@@ -68,8 +71,8 @@ class Departed:
         return "" if claim is None else claim["metadata"].get("creationTimestamp", "")
 
     def refused(self, pool: str) -> list[Object]:
-        """That NodeClaim."""
-        return [self._refused[pool]] if pool in self._refused else []
+        """The newest one that said why: the watch may miss the word of the next, which is gone in a second."""
+        return [self._told[pool]] if pool in self._told else []
 
     def node_named(self, name: str) -> Object | None:
         """A node that is gone."""

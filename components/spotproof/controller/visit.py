@@ -28,6 +28,8 @@ from spotproof.vocabulary import SPOT
 
 NO_CLAIM_SECONDS: Final = 30
 """After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
+REFUSED_SECONDS: Final = 180
+"""For which Karpenter asks for no offering that was refused, so that nothing but the last refusal says why."""
 MADE_ANEW: Final = frozenset({"Moved", "Restarted", "Parked"})
 """After which no pod is there that was there before."""
 
@@ -299,7 +301,8 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     if (since := status.waiting_since) is None or not deciding.is_waiting(status) or status.tier is None:
         return None
     refused = here.cache.departed.refused(status.tier)
-    fresh = [each for each in refused if parse_instant(each["metadata"]["creationTimestamp"]) >= since]
+    oldest = min(since, here.second - REFUSED_SECONDS)
+    fresh = [each for each in refused if parse_instant(each["metadata"]["creationTimestamp"]) >= oldest]
     claims = (*here.cache.coming(status.tier), *fresh)
     return said_first((*of_claims(claims), *of_pods(here.gang.waiting)), status.tier)
 

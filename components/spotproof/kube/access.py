@@ -1,11 +1,12 @@
 """How to reach an API server, and as whom: a certificate, a kubeconfig file, or the service account of a pod."""
 
 import ipaddress
+import shutil
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 from kubernetes.client import Configuration
@@ -15,18 +16,17 @@ from kubernetes.config.incluster_config import (
     SERVICE_TOKEN_FILENAME,
     InClusterConfigLoader,
 )
-from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigLoader, KubeConfigMerger
-from yaml import YAMLError
+from kubernetes.config.kube_config import KubeConfigLoader
+
+from spotproof.kube.kubeconfig import Chosen, NoAccess, NoLogin, choose, program_of
+
+__all__ = ["NoAccess", "NoLogin", "by_certificate", "by_kubeconfig", "by_service_account"]
 
 TOKEN_SECONDS: Final = 60.0
 """A token file is read again so often, as client-go does it: the kubelet writes a new one at 80 % of its lifetime."""
 
 REFRESH_HOOK: Final = "refresh_api_key_hook"
 """What the client calls before each request, with its settings."""
-
-
-class NoAccess(Exception):  # noqa: N818  # the name is the sentence
-    """Nothing says how to reach an API server, or what says it is wrong."""
 
 
 def by_certificate(address: str, authority: Path, certificate: Path, key: Path) -> Configuration:
@@ -54,15 +54,20 @@ def by_kubeconfig(
         seconds: A monotonic clock, for how old a token file may be.
 
     Raises:
-        NoAccess: there is no such file or context, it is no kubeconfig, or its user cannot be made out.
+        NoAccess: there is no such file or context, it is no kubeconfig, or what it names is not there.
+        NoLogin: its user's plugin failed.
     """
-    said = str(file) if file is not None else KUBE_CONFIG_DEFAULT_LOCATION
+    chosen = choose(file, context)
+    _check_plugin(chosen)
     try:
-        return _of_file(said, context, seconds)
+        return _of_file(chosen, seconds)
     except (ConfigException, OSError) as error:
-        raise NoAccess(f"{said} cannot be used to reach a cluster: {_first_line(error)}") from error
-    except (YAMLError, ValueError, TypeError, AttributeError, KeyError) as error:  # how the client reads other files
-        raise NoAccess(f"{said} cannot be used to reach a cluster: it is no kubeconfig") from error
+        raise NoAccess(
+            f"context {chosen.context} of {chosen.said} cannot be used: {_first_line(error)}; put that right in the "
+            "kubeconfig, or have it written anew"
+        ) from error
+    except (ValueError, TypeError, AttributeError, KeyError) as error:  # how the client reads what is no kubeconfig
+        raise NoAccess(f"{chosen.said} is no kubeconfig that can be read; have it written anew") from error
 
 
 def by_service_account(
@@ -82,40 +87,40 @@ def by_service_account(
     return settings
 
 
-def _of_file(said: str, context: str | None, seconds: Callable[[], float]) -> Configuration:
-    merged = KubeConfigMerger(said).config
-    if merged is None:
-        raise ConfigException("there is no such file, or it is empty")
+def _of_file(chosen: Chosen, seconds: Callable[[], float]) -> Configuration:
     settings = Configuration()
     # None: each file's own folder, which the stub does not know of
-    loader = KubeConfigLoader(merged, context, config_base_path=cast("str", None))
+    loader = KubeConfigLoader(chosen.merged, chosen.context, config_base_path=cast("str", None))
     loader.load_and_set(settings)
-    chosen = loader.current_context["context"]
-    cluster, user = _named(merged, "clusters", chosen["cluster"]), _named(merged, "users", chosen.get("user", ""))
-    if not cluster.get("server"):
-        raise ConfigException(f"cluster {chosen['cluster']} names no server")
-    _check_user(user, settings)
-    if cluster.get("proxy-url"):
+    _check_user(chosen, settings)
+    if chosen.cluster.get("proxy-url"):
         settings.no_proxy = None
     elif _on_this_machine(settings.host):
         settings.proxy = None
-    if "tokenFile" in user and "token" not in user:
-        path = Path(merged.path or said).parent / str(user["tokenFile"])
+    if "tokenFile" in chosen.user and "token" not in chosen.user:
+        path = Path(chosen.merged.path or chosen.said).parent / str(chosen.user["tokenFile"])
         setattr(settings, REFRESH_HOOK, _TokenFile(path, seconds).refresh)  # typed as None upstream
     return settings
 
 
-def _named(merged: Any, part: str, name: str) -> dict[str, Any]:
-    """The cluster or user of that name: the first of the files that has it, as kubectl takes them."""
-    found = next((each for each in merged.value.get(part) or [] if each["name"] == name), {"name": name})
-    section: Any = getattr(found, "value", found)
-    return section.get(part[:-1]) or {}
+def _check_plugin(chosen: Chosen) -> None:
+    """The client says of one that is not there what it says of one that failed, and logging in helps only the one."""
+    command = program_of(chosen.user)
+    folder = Path(chosen.merged.path).parent  # of a command with a path, as kubectl has it
+    if command and not shutil.which(str(folder / command) if "/" in command else command):
+        raise NoAccess(
+            f"context {chosen.context} of {chosen.said} logs in by the program {command}, which is not installed here; "
+            "install it, or put it on the PATH"
+        )
 
 
-def _check_user(user: dict[str, Any], settings: Configuration) -> None:
+def _check_user(chosen: Chosen, settings: Configuration) -> None:
     """The client logs that a plugin failed and goes on as nobody, whose refusals would tell less."""
-    if "exec" in user and not settings.api_key and not settings.cert_file:
-        raise ConfigException(f"the plugin {user['exec'].get('command')} gave neither a token nor a certificate")
+    if "exec" in chosen.user and not settings.api_key and not settings.cert_file:
+        raise NoLogin(
+            f"context {chosen.context} of {chosen.said} cannot be used: the plugin {program_of(chosen.user)} gave "
+            "neither a token nor a certificate"
+        )
 
 
 def _on_this_machine(address: str) -> bool:

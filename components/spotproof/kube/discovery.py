@@ -1,6 +1,7 @@
 """Which path a kind of object has."""
 
 import json
+from typing import Any
 
 from kubernetes.dynamic import DynamicClient
 from kubernetes.dynamic.resource import Resource
@@ -37,7 +38,7 @@ class Kinds:
         prefix = "apis" if group else "api"
         with said():
             answer = self._client.request("get", f"/{prefix}/{api_version}", serialize=False)
-            resources = json.loads(answer.data)["resources"]
+            resources = _listed(json.loads(answer.data))
         for found in resources:
             if "/" not in found["name"]:
                 self._known[api_version, found["kind"]] = Resource(
@@ -49,3 +50,9 @@ class Kinds:
                     name=found["name"],
                     client=self._client,
                 )
+
+
+def _listed(answer: Any) -> list[dict[str, Any]]:
+    if not isinstance(answer, dict) or not isinstance(answer.get("resources"), list):
+        raise ValueError("it lists no resources")  # noqa: TRY004  # what JSON that is none raises too
+    return answer["resources"]

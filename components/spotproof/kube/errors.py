@@ -3,11 +3,21 @@
 import contextlib
 import json
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Final
 
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config import ConfigException
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+
+MOST: Final = 1000
+"""Characters of what was answered."""
 
 
 class Refused(Exception):  # noqa: N818  # the name is the sentence
@@ -35,6 +45,14 @@ class Unreachable(Exception):  # noqa: N818  # the name is the sentence
     """
 
 
+class Untrusted(Unreachable):
+    """TLS failed: its certificate is of another authority or for another name, or what answers speaks no TLS."""
+
+
+class Stranger(Unreachable):
+    """What answered is no API server."""
+
+
 class Silent(Unreachable):
     """A watch gave neither an event nor a bookmark for longer than it may: its connection may be dead."""
 
@@ -47,23 +65,47 @@ def said() -> Generator[None]:
     except ApiException as error:
         raise _refused(error) from error
     except HTTPError as error:
-        raise Unreachable(f"the API server did not answer: {error}") from error
+        raise _silent(error) from error
     except (ConfigException, OSError) as error:  # a token that is read again, or a plugin that is run again
         raise Unreachable(f"the user's credentials cannot be had: {error}") from error
     except ValueError as error:
-        raise Unreachable(f"what answered is no API server: {error}") from error
+        raise Stranger(f"what answered is no API server: {error}") from error
+
+
+def one_line(text: str) -> str:
+    """A text as a part of a sentence: a page of somebody's proxy is no more than its beginning."""
+    found = " ".join(text.split())
+    return found if len(found) <= MOST else f"{found[:MOST]} ..."
+
+
+def _silent(error: HTTPError) -> Unreachable:
+    """What the connection failed by, without the library's own names for it."""
+    why = getattr(error, "reason", None) or error
+    match why:
+        case SSLError():
+            return Untrusted(f"the API server did not answer: {one_line(str(why))}")
+        case NameResolutionError():
+            said = "its name is not known here"
+        case ConnectTimeoutError() if not isinstance(why, NewConnectionError):
+            said = "no connection came about in time"
+        case ReadTimeoutError():
+            said = "nothing came in time"
+        case _:
+            said = one_line(str(why)).rpartition("[Errno")[2].partition("] ")[2] or one_line(str(why))
+    return Unreachable(f"the API server did not answer: {said.rstrip(')')}")
 
 
 def _refused(error: ApiException) -> Exception:
     if not error.status:  # the client's own way of saying that TLS failed
-        return Unreachable(f"the API server did not answer: {error.reason}")
+        return Untrusted(f"the API server did not answer: {one_line(str(error.reason))}")
     body = error.body.decode("utf-8", "replace") if isinstance(error.body, bytes) else str(error.body or "")
     try:
         status = json.loads(body)
     except ValueError:
         status = {}
+    status = status if isinstance(status, dict) else {}
     message, reason = status.get("message") or body or str(error.reason), status.get("reason") or ""
-    return Refused(int(error.status), str(message), str(reason), _retry_after(error.headers))
+    return Refused(int(error.status), one_line(str(message)), str(reason), _retry_after(error.headers))
 
 
 def _retry_after(headers: Any) -> float | None:

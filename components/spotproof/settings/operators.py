@@ -84,6 +84,8 @@ IMAGE_BY_DIGEST = r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]
 """Registry, path and digest, as references of the OCI distribution specification have them. The registry is there, so
 that a mirror can keep it apart from others; no tag, which beside a digest nobody checks."""
 
+TAG: Final = re.compile(r":[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}(?=@)")
+
 EXAMPLE_IMAGE = f"ghcr.io/example/spotproof-controller@sha256:{'0123456789abcdef' * 4}"
 
 
@@ -102,6 +104,11 @@ def by_digest(image: str) -> str:
         raise ValueError(
             f"is {shown(image)}, an image without a digest; whoever may push to its registry could put something else "
             f"there, which would run with the controller's rights; {WRITE_A_DIGEST}"
+        )
+    if re.fullmatch(IMAGE_BY_DIGEST, without := TAG.sub("", image, count=1), re.ASCII):
+        raise ValueError(
+            f"is {shown(image)}, which has a tag beside its digest; no node heeds it, and people would take it "
+            f"for what runs; leave the tag out: `{without}`"
         )
     raise ValueError(f"is {shown(image)}, which names no image of a registry; no node could pull it; {WRITE_A_DIGEST}")
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from spotproof.controller.kinds import JOB, POLICY, Kind
+from spotproof.controller.kinds import JOB, NODE, POLICY, Kind
 from spotproof.controller.preflight import preflight
 from spotproof.controller.relations import MANAGED
 from spotproof.controller.said import said_first
@@ -17,8 +17,8 @@ from spotproof.settings.near import one_of
 from spotproof.status.jobs import KINDS, Selected, has_ended, is_part, spot_of
 from spotproof.status.pods import Pods
 from spotproof.status.reading import Object, mapping, name_of, text
-from spotproof.status.world import World
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, POOL_LABEL, QUEUE_LABEL, SPOT
+from spotproof.status.world import NODE_POOL, World
+from spotproof.vocabulary import CAPACITY_LABEL, FALLBACK_POLICY_LABEL, POOL_LABEL, QUEUE_LABEL, SPOT
 
 
 class Unmanaged(NamedTuple):
@@ -48,7 +48,7 @@ class Unmanaged(NamedTuple):
 def without_policy(world: World) -> tuple[Unmanaged, ...]:
     """All jobs on spot that name no policy and are not over, by namespace and name."""
     pods, policies = Pods(world), readable(world)
-    tiers = _spot_labels(policies)
+    tiers = _spot_labels(policies, world)
     found: list[Unmanaged] = []
     for kind in KINDS:
         for job in world.all(kind):
@@ -70,13 +70,19 @@ def readable(world: World) -> tuple[ResolvedPolicy, ...]:
     return tuple(found)
 
 
-def _spot_labels(policies: Sequence[ResolvedPolicy]) -> dict[str, frozenset[str]]:
+def _spot_labels(policies: Sequence[ResolvedPolicy], world: World) -> dict[str, frozenset[str]]:
+    """Labels of spot pools: of a policy's tiers, and of pools that no policy names, by their nodes and NodePools."""
     found: dict[str, set[str]] = {}
     for policy in policies:
         for tier in policy.tiers:
             if tier.capacity == SPOT:
                 for key, value in tier.node_selector.items():
                     found.setdefault(key, set()).add(value)
+    on_nodes = [mapping(node, "metadata", "labels") for node in world.all(NODE)]
+    on_pools = [mapping(pool, "spec", "template", "metadata", "labels") for pool in world.all(NODE_POOL)]
+    for labels in (*on_nodes, *on_pools):
+        if labels.get(CAPACITY_LABEL) == SPOT and (pool := text(labels, POOL_LABEL)):
+            found.setdefault(POOL_LABEL, set()).add(pool)
     return {key: frozenset(values) for key, values in found.items()}
 
 

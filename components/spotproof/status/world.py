@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
-from spotproof.controller.kinds import JOB, POD, POLICY, RUN, Kind
+from spotproof.controller.kinds import JOB, NODE, POD, POLICY, RUN, Kind
 from spotproof.controller.relations import MANAGED
 from spotproof.fallback.run import Instant
 from spotproof.status.reading import Object, name_of, text
@@ -12,12 +12,17 @@ from spotproof.status.reading import Object, name_of, text
 EVENT: Final = Kind("v1", "Event")
 """Of the core API: it can be asked for by the kind of what an event is about."""
 
+NODE_POOL: Final = Kind("karpenter.sh/v1", "NodePool")
+
 COMMON: Final = ("Scheduled", "Pulling", "Pulled", "Created", "Started", "Killing", "BackOff", "Unhealthy", "Nominated")
 """Reasons of events of pods that have nothing to do with waiting for a node, and are most of them."""
 
 
 class Looked(NamedTuple):
-    """A kind that is looked at. `fields` selects among its objects, `lost` is what is missing without it."""
+    """A kind that is looked at. `fields` selects among its objects, `lost` is what is missing without it.
+
+    Without `lost` it is no more than a help: who may not list it, as most members of a workspace, is not told of it.
+    """
 
     kind: Kind
     lost: str
@@ -34,6 +39,7 @@ LOOKED: Final = (
         "the autoscaler's words are not shown",
         ",".join(("involvedObject.kind=Pod", *(f"reason!={reason}" for reason in COMMON))),
     ),
+    *(Looked(each, "", namespaced=False) for each in (NODE, NODE_POOL)),
     Looked(POLICY, "which policy would move a job is not known", namespaced=False),
 )
 

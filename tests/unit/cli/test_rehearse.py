@@ -179,15 +179,39 @@ def test_without_the_tools_it_is_said_what_builds_them(monkeypatch: pytest.Monke
     assert "Run `make tools`" in result.stderr
 
 
-def test_without_the_extra_it_is_said_what_to_install(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("missing", "arguments", "says"),
+    [
+        (["kubernetes", "trustme"], [], "kubernetes and trustme are not installed"),
+        (["structlog"], [], "structlog is not installed"),
+        (["msgspec", "prometheus_client"], [], "msgspec and prometheus_client are not installed"),
+        (["cryptography"], ["--without-controller"], "cryptography is not installed"),
+    ],
+)
+def test_without_the_extra_it_is_said_what_to_install(
+    played: Played, monkeypatch: pytest.MonkeyPatch, missing: list[str], arguments: list[str], says: str
+) -> None:
+    without(monkeypatch, missing)
+    result = run("--stack", "aws-dev", *arguments)
+
+    assert (result.exit_code, result.stdout, played) == (2, "", [])
+    assert f"{says}; run `pip install 'spotproof[rehearse]'`" in result.stderr
+
+
+def test_what_the_controller_alone_imports_is_not_asked_for_without_it(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, ["msgspec", "prometheus_client", "structlog"])
+    result = run("--stack", "aws-dev", "--without-controller")
+
+    assert (result.exit_code, len(played)) == (0, 1)
+
+
+def without(monkeypatch: pytest.MonkeyPatch, missing: list[str]) -> None:
     def find(name: str) -> Any:
-        return None if name in {"kubernetes", "trustme"} else importlib.util.find_spec(name)
+        return None if name in missing else importlib.util.find_spec(name)
 
     monkeypatch.setattr("spotproof.cli.rehearse.find_spec", find)
-    result = run("--stack", "aws-dev")
-
-    assert (result.exit_code, played) == (2, [])
-    assert "kubernetes and trustme are not installed; run `pip install 'spotproof[rehearse]'`" in result.stderr
 
 
 def test_on_windows_it_is_said_where_it_runs(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from spotproof.cli import main, status_connect
 from spotproof.cli.status_cluster import Look, follow, look
 from spotproof.cli.status_connect import Cluster
 from spotproof.cli.status_table import write
-from spotproof.controller.kinds import POD, RUN, Kind
-from spotproof.kube.client import Refused, Unreachable
+from spotproof.controller.kinds import NODE, POD, RUN, Kind
+from spotproof.kube.errors import Refused, Stranger, Unreachable, Untrusted
 from spotproof.kube.watching import Change
 from spotproof.status.report import Report, report
 from spotproof.status.world import EVENT, World
@@ -202,6 +202,16 @@ def test_two_ways_to_say_where_exclude_each_other(command: Callable[..., Result]
     assert "exclude each other" in result.stderr
 
 
+@pytest.mark.parametrize("where", [["-n", "speech"], ["-n", "research"], ["-A"]])
+def test_a_namespace_in_the_jobs_name_excludes_another_word_of_where(
+    command: Callable[..., Result], where: list[str]
+) -> None:
+    server = Server(WAITING)
+    result = command(server, "research/llama-70b", *where)
+    assert (result.exit_code, result.stdout, server.asked) == (2, "", [])
+    assert "research/llama-70b names the namespace research, and --" in result.stderr
+
+
 def test_who_may_not_look_everywhere_sees_the_namespace_of_the_context_and_is_told(
     command: Callable[..., Result],
 ) -> None:
@@ -212,11 +222,12 @@ def test_who_may_not_look_everywhere_sees_the_namespace_of_the_context_and_is_to
 
 
 def test_what_may_not_be_listed_is_missing_with_a_note(command: Callable[..., Result]) -> None:
-    denied = {(POD, "research"): FORBIDDEN, (EVENT, "default"): FORBIDDEN}
+    denied = {(POD, "research"): FORBIDDEN, (EVENT, "default"): FORBIDDEN, (NODE, None): FORBIDDEN}
     result = command(Server(WAITING, instead=denied))
     assert result.exit_code == 0
     assert "note: not allowed to list Pod objects, so what jobs without a policy wait for is not shown" in result.stdout
     assert "Event" not in result.stdout
+    assert "Node objects" not in result.stdout
 
 
 def test_without_the_crd_jobs_on_spot_are_still_told(command: Callable[..., Result]) -> None:
@@ -239,7 +250,10 @@ def test_without_the_crd_jobs_on_spot_are_still_told(command: Callable[..., Resu
             "`aws sso login`, then try again",
         ),
         (Unreachable("connection refused"), "the cluster of context prod does not answer; is it there"),
-        (Refused(500, "etcd is gone"), "500: etcd is gone"),
+        (Refused(500, "etcd is gone", "InternalError"), "spotproof status: 500: etcd is gone"),
+        (Untrusted("certificate verify failed"), "is not trusted; give the kubeconfig the cluster's own"),
+        (Stranger("it lists no resources"), "is no API server; look at `server` in the kubeconfig"),
+        (Refused(502, "<html> bad gateway"), "is no API server; look at `server` in the kubeconfig"),
     ],
 )
 def test_a_cluster_that_cannot_be_looked_at_is_one_sentence_and_status_one(

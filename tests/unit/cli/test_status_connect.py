@@ -1,7 +1,6 @@
 """A cluster by its kubeconfig, and what is said where it cannot be reached."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ KUBECONFIG: dict[str, Any] = {
             "user": {
                 "exec": {
                     "apiVersion": "client.authentication.k8s.io/v1",
-                    "command": str(Path(sys.executable).with_name("aws")),
+                    "command": "aws",
                     "interactiveMode": "Never",
                 }
             },
@@ -55,9 +54,25 @@ def test_a_server_that_is_not_there_is_told_in_one_sentence(kubeconfig: Path) ->
     assert not caught.value.used_wrongly
 
 
-def test_a_login_that_does_not_work_is_told_with_the_program_that_makes_it(kubeconfig: Path) -> None:
-    with pytest.raises(NotSeen, match=r"context prod cannot be used \(.*log in again by `aws sso login`"):
+def test_a_login_that_does_not_work_is_told_with_the_program_that_makes_it(
+    kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "aws"
+    program.write_text("#!/bin/sh\necho 'the session\nhas expired' >&2\nexit 255\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(NotSeen, match=r"the session has expired; log in again by `aws sso login`") as caught:
         connect(kubeconfig, "prod")
+    assert not caught.value.used_wrongly
+
+
+def test_a_program_that_is_not_installed_is_not_logged_in_with(
+    kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NotSeen, match="logs in by the program aws, which is not installed here; install it") as caught:
+        connect(kubeconfig, "prod")
+    assert caught.value.used_wrongly
 
 
 def test_a_context_or_a_file_that_is_not_there_is_used_wrongly(kubeconfig: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is kept of pods that are gone, by a process that accounts for them and by one that never does."""
+"""What is kept of pods and NodeClaims that are gone, by a process that accounts for them and by one that never does."""
 
 from typing import Any
 
@@ -47,3 +47,31 @@ def test_what_is_forgotten_makes_room(monkeypatch: pytest.MonkeyPatch, forgets: 
     kept.forget("one", **forgets)
     kept.pod("three", pod("c"))
     assert (names(kept, "two"), names(kept, "three")) == (["b"], ["c"])
+
+
+def claim(name: str, made: str, *conditions: dict[str, Any]) -> dict[str, Any]:
+    """A NodeClaim of the pool, made then."""
+    labels = {"spotproof.dev/pool": "a100-spot-a"}
+    return {
+        "metadata": {"name": name, "labels": labels, "creationTimestamp": made},
+        "status": {"conditions": [*conditions]},
+    }
+
+
+REFUSED = {
+    "type": "Launched",
+    "status": "False",
+    "reason": "InsufficientCapacity",
+    "message": "insufficient capacity, the market has no capacity for any offering of this claim",
+}
+
+
+def test_the_last_word_of_a_pool_outlives_a_claim_that_went_without_one() -> None:
+    kept = Departed()
+    spoke = claim("a100-spot-a-1", "2026-11-21T12:00:00Z", REFUSED)
+    kept.claim(spoke)
+    kept.claim(claim("a100-spot-a-2", "2026-11-21T12:01:00Z"))
+
+    assert kept.refused("a100-spot-a") == [spoke]
+    assert kept.refused_at("a100-spot-a") == "2026-11-21T12:01:00Z"
+    assert kept.refused("a100-spot-b") == []

@@ -62,7 +62,7 @@ def test_a_kubeconfig_that_is_not_there_is_a_sentence(tmp_path: Path, capsys: py
 def test_a_file_that_is_no_kubeconfig_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "text").write_text("just a text", encoding="utf-8")
     assert main(["--kubeconfig", str(tmp_path / "text")]) == 2
-    assert "it is no kubeconfig" in capsys.readouterr().err
+    assert "is no kubeconfig" in capsys.readouterr().err
 
 
 def test_a_context_that_is_not_there_is_named(kubeconfig: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,6 +111,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
         "no node could pull it",
     ),
     (
+        {"operators": {"fallback": {"mode": "install", "image": IMAGE.replace("@", ":1.2@")}}},
+        "operators.fallback.image",
+        f"leave the tag out: `{IMAGE}`",
+    ),
+    (
         {
             "operators": {
                 "jobset": {"mode": "off"},

@@ -1,5 +1,7 @@
 """One row a managed job."""
 
+import pytest
+
 from spotproof.controller.kinds import RUN
 from spotproof.fallback.record import parse_instant
 from spotproof.status.rows import rows
@@ -74,6 +76,16 @@ def test_a_job_that_has_ended_or_that_has_its_run_is_not_unseen() -> None:
     assert [row.name for row in rows(world(over, seen, WAITING))] == ["llama-70b"]
 
 
+def test_a_job_whose_name_a_job_of_another_kind_has_is_refused_as_the_controllers_event_says() -> None:
+    tune = rayjob("tune", {})
+    tune["metadata"]["labels"]["spotproof.dev/fallback-policy"] = "a100"
+    found = {row.kind: row for row in rows(world(run("tune", phase="Running"), tune))}
+    assert (found["JobSet"].phase, found["RayJob"].phase) == ("Running", "Refused")
+    assert found["RayJob"].message == (
+        "metadata.name: a JobSet of the same name has the TrainingRun tune. Give one of the two another name."
+    )
+
+
 def test_where_training_runs_cannot_be_read_no_job_is_called_unseen() -> None:
     assert rows(world(UNSEEN, unseen=[RUN])) == ()
 
@@ -94,6 +106,29 @@ def test_a_job_that_waits_without_a_word_of_the_controller_has_the_schedulers() 
     )
     (row,) = rows(world(waiting, *pods, refusals=[refused]))
     assert row.waits_for.startswith("the account's service-linked role for spot, which is missing: run `aws iam")
+
+
+TAINTED = "0/1 nodes are available: 1 node(s) had untolerated taint(s)."
+TOLD_OF_TAINTS = "a node whose taints it tolerates, and there is none"
+NO_CAPACITY = "NodeClaim x event: insufficient capacity, the market has no capacity for any offering of this claim"
+
+
+@pytest.mark.parametrize("own", [TAINTED, "no nodes available to schedule pods", TOLD_OF_TAINTS])
+def test_a_refused_purchase_says_more_than_what_the_controller_saw_of_the_nodes(own: str) -> None:
+    waiting = run("train", phase="Waiting", tier="a100-spot-a", waitingFor=own)
+    refused = event("a100-spot-a-x7k2q", "InsufficientCapacityError", NO_CAPACITY, kind="NodeClaim")
+
+    (row,) = rows(world(waiting, pod("p", of_jobset("train"), TAINTED), refusals=[refused]))
+    assert row.waits_for == "capacity: the cloud has none for it now"
+    (row,) = rows(world(waiting, pod("p", of_jobset("train"), TAINTED)))
+    assert row.waits_for in {TOLD_OF_TAINTS, "a node: none takes pods now"}
+
+
+def test_what_the_controller_was_told_says_more_than_a_taint() -> None:
+    own = "capacity: the cloud has none of p4d.24xlarge in us-west-2a"
+    waiting = run("train", phase="Waiting", tier="a100-spot-a", waitingFor=own)
+    (row,) = rows(world(waiting, pod("p", of_jobset("train"), TAINTED)))
+    assert row.waits_for == own
 
 
 def test_a_refusal_of_another_pool_or_of_an_hour_ago_is_not_the_jobs() -> None:

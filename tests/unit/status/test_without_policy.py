@@ -2,9 +2,10 @@
 
 import pytest
 
-from spotproof.controller.kinds import POLICY, RAYJOB
+from spotproof.controller.kinds import NODE, POLICY, RAYJOB, Kind
 from spotproof.status.jobs import has_ended
 from spotproof.status.without_policy import without_policy
+from spotproof.status.world import NODE_POOL
 from spotproof.vocabulary import ON_DEMAND_SELECTORS, SPOT_SELECTORS
 from tests.unit.status.worlds import (
     BY_HAND,
@@ -49,6 +50,22 @@ def test_the_label_of_a_spot_tier_is_spot_and_that_of_an_on_demand_tier_is_not()
     here, there = jobset("here", {"spotproof.dev/pool": "t4-spot"}), jobset("there", {"spotproof.dev/pool": "t4"})
     assert [each.name for each in without_policy(world(here, there, tiers))] == ["here"]
     assert without_policy(world(here)) == ()
+
+
+@pytest.mark.parametrize("kind", [NODE, NODE_POOL])
+def test_the_label_of_a_spot_pool_that_is_no_tier_is_spot(kind: Kind) -> None:
+    def pool(name: str, capacity: str) -> Object:
+        labels = {"spotproof.dev/pool": name, "spotproof.dev/capacity": capacity}
+        thing: Object = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+        if kind == NODE:
+            return {**thing, "metadata": {"name": name, "labels": labels}}
+        return {**thing, "spec": {"template": {"metadata": {"labels": labels}}}}
+
+    selecting = {"spotproof.dev/pool": "t4-spot"}
+    jobs = (jobset("x", selecting), job("y", {"nodeSelector": selecting}), jobset("z", {"spotproof.dev/pool": "t4"}))
+    found = without_policy(world(*jobs, pool("t4-spot", "spot"), pool("t4", "on-demand"), policy()))
+    assert [each.name for each in found] == ["x", "y"]
+    assert without_policy(world(*jobs, policy())) == ()
 
 
 def test_jobs_with_a_policy_parts_of_others_and_jobs_that_are_over_are_not_told() -> None:

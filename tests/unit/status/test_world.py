@@ -38,6 +38,6 @@ def test_a_world_is_as_it_was_when_it_was_asked_for() -> None:
     assert (before.all(RUN), before.at, before.notes, before.unseen) == ((), NOW, ("a note",), {RUN})
 
 
-def test_every_kind_that_is_looked_at_says_what_is_missing_without_it() -> None:
-    assert all(each.lost for each in LOOKED)
+def test_every_kind_that_is_looked_at_says_what_is_missing_without_it_but_for_two_that_help() -> None:
+    assert {each.kind.kind for each in LOOKED if not each.lost} == {"Node", "NodePool"}
     assert len({each.kind for each in LOOKED}) == len(LOOKED)
