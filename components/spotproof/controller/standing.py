@@ -130,7 +130,7 @@ def remembering(policy: ResolvedPolicy, status: TrainingRunStatus) -> ResolvedPo
 
 def remembered(status: TrainingRunStatus, move: Move) -> ResolvedPolicy:
     """As much of a policy that is not there as a move needs to come to its end: the tiers it is between."""
-    known = {move.to: (move.selector, move.capacity)}
+    known: dict[str, tuple[Mapping[str, str], Capacity | None]] = {move.to: (move.selector, move.capacity)}
     if status.tier is not None:
         known = {status.tier: (status.selector, status.capacity), **known}
     tiers = [
