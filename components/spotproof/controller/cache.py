@@ -86,15 +86,15 @@ class Cache:
             if kind == RUN and thing == known:
                 # what a look has written is the end of that look, and was a sixth of what woke a job that is reclaimed
                 return self._concerned(kind, thing) - {Key(str(thing["spec"]["job"]["kind"]), *where)}
-            if kind == POLICY and known is not None and thing.get("spec") == known.get("spec"):
-                # what the controller makes of it: of 10,000 jobs that name it none has to look again for that
-                self._objects[kind][where] = thing
-                return {_key_of_policy(thing)}
             said = tuple(links(kind, thing))
             if known is not None and version(thing) > version(known) and _says_the_same(thing, known):
                 self._objects[kind][where] = thing
                 self._index.link(said, where, thing)
                 return set()
+            if kind == POLICY and known is not None and thing.get("spec") == known.get("spec"):
+                # what the controller makes of it: of 10,000 jobs that name it none has to look again for that
+                self._objects[kind][where] = thing
+                return {_key_of_policy(thing)}
             was = () if known is None else tuple(links(kind, known))
             coming = self._coming(*was, *said) if kind == NODE_CLAIM else {}
             concerned: set[Key] = set()

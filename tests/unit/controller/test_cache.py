@@ -233,8 +233,29 @@ def test_a_policy_concerns_the_jobs_that_name_it_also_when_it_goes() -> None:
     cache = Cache()
     cache.put(JOBSET, jobset(policy="standard"))
     cache.put(JOBSET, jobset("b", policy="other"))
-    assert cache.put(POLICY, thing_of(POLICY, "", "standard", 1)) == {A}
-    assert cache.drop(POLICY, thing_of(POLICY, "", "standard", 2)) == {A}
+    itself = Key("FallbackPolicy", "", "standard")
+    assert cache.put(POLICY, thing_of(POLICY, "", "standard", 1)) == {A, itself}
+    assert cache.drop(POLICY, thing_of(POLICY, "", "standard", 2)) == {A, itself}
+
+
+def test_what_is_said_of_a_policy_concerns_no_job() -> None:
+    cache = Cache()
+    cache.put(JOBSET, jobset(policy="standard"))
+    policy = thing_of(POLICY, "", "standard", 1) | {"spec": {"tiers": []}}
+    cache.put(POLICY, policy)
+    said = thing_of(POLICY, "", "standard", 2) | {"spec": {"tiers": []}, "status": {"conditions": []}}
+    for _ in ("written", "heard of by its watch"):
+        assert cache.put(POLICY, said) == {Key("FallbackPolicy", "", "standard")}
+    assert cache.policy("standard") is said
+    edited = thing_of(POLICY, "", "standard", 3) | {"spec": {"tiers": [1]}, "status": {"conditions": []}}
+    assert A in cache.put(POLICY, edited)
+
+
+def test_who_begins_looks_at_what_is_left_of_jobs_that_are_not_there() -> None:
+    cache = Cache()
+    cache.put(RUN, thing_of(RUN, "team", "a", 1) | {"spec": {"job": {"kind": "JobSet", "name": "a"}}})
+    cache.put(POD, probe("RayJob/team/b", at=2))
+    assert cache.everything() == {A, Key("RayJob", "team", "b")}
 
 
 def test_a_run_concerns_every_job_of_its_name() -> None:
@@ -261,7 +282,7 @@ def test_a_removed_label_takes_a_job_out_of_its_policy() -> None:
     cache = Cache()
     cache.put(JOBSET, jobset(policy="standard"))
     cache.put(JOBSET, jobset(at=2, policy="other"))
-    assert cache.put(POLICY, thing_of(POLICY, "", "standard", 1)) == set()
+    assert cache.put(POLICY, thing_of(POLICY, "", "standard", 1)) == {Key("FallbackPolicy", "", "standard")}
 
 
 def test_nothing_is_left_of_what_is_gone() -> None:

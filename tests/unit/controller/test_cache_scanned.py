@@ -207,7 +207,10 @@ class Scan:
             RAY_CLUSTER: lambda: {Key("RayJob", "team", thing["metadata"]["ownerReferences"][0]["name"])},
             NODE: lambda: on(name),
             NODE_CLAIM: lambda: on(thing["status"].get("nodeName", "")) | asking(labels(thing)[POOL_LABEL]),
-            POLICY: lambda: {key for key in managed if labels(managed[key])[FALLBACK_POLICY_LABEL] == name},
+            POLICY: lambda: {
+                Key(POLICY.kind, "", name),
+                *(key for key in managed if labels(managed[key])[FALLBACK_POLICY_LABEL] == name),
+            },
             NAMESPACE: lambda: {key for key in managed if name in {SYSTEM_NAMESPACE, key.namespace}},
             RUN: lambda: of_run(thing),
         }
@@ -245,6 +248,8 @@ def test_after_any_sequence_it_finds_and_wakes_what_a_scan_of_everything_would(s
             concerned = (before | scan.concerned(kind, new)) if taken and not silent else set[Key]()
             if kind == RUN and known == new:
                 concerned.discard(Key(new["spec"]["job"]["kind"], *place(new)))
+            if kind == POLICY and known is not None:
+                concerned &= {Key(POLICY.kind, *place(new))}  # nobody has edited it
             assert woken == concerned
     for kind in _things:
         assert _same(cache.all(kind), scan.of(kind))
