@@ -1,16 +1,22 @@
 """What the probes of a question say, and of which question a probe is."""
 
+from typing import TYPE_CHECKING, Final, cast
+
 import pytest
 
-from spotproof.controller.asking import answer, names, probes_of
+from spotproof.controller.asking import answer, names, probes_of, withdraw_closed
 from spotproof.controller.cache import Cache
 from spotproof.controller.kinds import NODE_CLAIM, POD, Object
 from spotproof.controller.relations import Key
+from spotproof.fallback.record import RunTier, TrainingRunStatus
 from spotproof.fallback.resolved import NO_PRICE, ResolvedTier
 from spotproof.fallback.view import ANSWER
 from spotproof.vocabulary import POOL_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION, SPOT
 from tests.unit.controller.things import NOW, at
 from tests.unit.controller.things import pod as pod_of_a_gang
+
+if TYPE_CHECKING:
+    from spotproof.controller.api import Api
 
 POOL = "spot"
 JOB = Key("JobSet", "team", "train")
@@ -118,3 +124,77 @@ def test_a_probe_is_of_one_question_of_one_job() -> None:
     assert [each["metadata"]["name"] for each in probes_of(cache, JOB, UID, POOL, NOW)] == [mine]
     assert probes_of(cache, JOB, UID, POOL, NOW + 1) == []
     assert probes_of(cache, JOB, "uid-of-a-namesake", POOL, NOW) == []
+
+
+class Server:
+    """Fits what a withdrawal asks of the API server: there is one claim, and these pods are on its node."""
+
+    def __init__(self, *pods: Object) -> None:
+        self._pods = pods
+        self.deleted: list[str] = []
+
+    def find(self, api_version: str, kind: str, name: str) -> Object:
+        """The claim."""
+        del api_version, kind
+        return {"metadata": {"name": name, "uid": f"uid-{name}"}}
+
+    def list(self, api_version: str, kind: str, *, fields: str) -> list[Object]:
+        """The pods."""
+        del api_version, kind, fields
+        return list(self._pods)
+
+    def delete(self, api_version: str, kind: str, name: str, namespace: str | None, *, uid: str) -> None:
+        """Remember it."""
+        del api_version, namespace
+        assert uid == f"uid-{name}"
+        self.deleted.append(kind)
+
+
+DAEMON: Final[Object] = {"metadata": {"name": "agent", "uid": "uid-agent", "ownerReferences": [{"kind": "DaemonSet"}]}}
+TRAINS: Final[Object] = {"metadata": {"name": "train", "uid": "uid-train", "ownerReferences": [{"kind": "Job"}]}}
+BOTH: Final = ["NodeClaim", "Pod"]
+
+
+@pytest.mark.parametrize(
+    ("made", "on_node", "waits", "tier", "deleted"),
+    [
+        pytest.param(1, [DAEMON], False, "on-demand", BOTH, id="a node of nobody else"),
+        pytest.param(-1, [DAEMON], False, "on-demand", ["Pod"], id="one that was there before"),
+        pytest.param(1, [DAEMON, TRAINS], False, "on-demand", ["Pod"], id="one that is used"),
+        pytest.param(1, [DAEMON], True, "on-demand", ["Pod"], id="one that somebody waits for"),
+        pytest.param(1, [DAEMON], False, POOL, ["Pod"], id="one that the job is to have"),
+    ],
+)
+def test_only_the_node_that_a_probe_had_alone_is_given_back_before_the_probe(
+    made: int,
+    on_node: list[Object],
+    waits: bool,  # noqa: FBT001  # a parameter of the test
+    tier: str,
+    deleted: list[str],
+) -> None:
+    cache, out = Cache(), probe(node="n")
+    cache.put(POD, out)
+    cache.put(NODE_CLAIM, claim(made=made, node="n"))
+    if waits:
+        cache.put(POD, pod_of_a_gang("other", waits=True))
+    server = Server(out, *on_node)
+
+    withdraw_closed(cast("Api", server), cache, JOB, UID, TrainingRunStatus(tier=tier))
+    assert server.deleted == deleted
+
+    withdraw_closed(cast("Api", server), cache, JOB, UID, TrainingRunStatus(tier=tier))
+    assert server.deleted == deleted, "what is withdrawn is not asked for again"
+
+
+def test_a_question_that_is_open_keeps_its_probes() -> None:
+    cache, server = Cache(), Server()
+    (mine,) = names(UID, POOL, NOW, 1)
+    cache.put(POD, probe(mine))
+    open_ = TrainingRunStatus(tiers=(RunTier(pool=POOL, asking_since=NOW),))
+
+    withdraw_closed(cast("Api", server), cache, JOB, UID, open_)
+    assert server.deleted == []
+
+    later = TrainingRunStatus(tiers=(RunTier(pool=POOL, asking_since=NOW + 1),))
+    withdraw_closed(cast("Api", server), cache, JOB, UID, later)
+    assert server.deleted == ["Pod"]
