@@ -235,13 +235,6 @@ def said(recording: Recording, job: str = "") -> list[Said]:
     return found
 
 
-def waited_for(recording: Recording, job: str) -> list[str]:
-    """What the TrainingRun of a job said that it waits for, each once, in order."""
-    runs = (each.object for each in recording.versions if each.kind == "TrainingRun")
-    told = (run.get("status", {}).get("waitingFor") for run in runs if run["metadata"]["name"] == job)
-    return list(dict.fromkeys(str(each) for each in told if each))
-
-
 def miscounts(recording: Recording, job: str = "") -> list[str]:
     """Counters that ever went back, or on by two at once: every interruption is one of its own."""
     told = said(recording, job)

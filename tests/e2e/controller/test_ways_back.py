@@ -9,7 +9,7 @@ from spotproof.rehearsal.history import works
 from spotproof.vocabulary import DEADLINE_ANNOTATION, WORK_ANNOTATION
 from tests.e2e.controller import timeline
 from tests.e2e.controller.gangs import GANGS, JOBSET, Gang, jobset
-from tests.e2e.controller.policies import SHORT, on_demand, seconds_of, spot
+from tests.e2e.controller.policies import LONG, SHORT, on_demand, seconds_of, spot
 from tests.e2e.controller.scenery import (
     LATE_SECONDS,
     RESOLUTION_SECONDS,
@@ -104,7 +104,10 @@ def test_a_job_whose_deadline_comes_near_is_taken_to_on_demand_when_it_has_to_be
 ) -> None:
     furnished(here, gang, spot=0)
     deadline = {"mode": mode, "restart": f"{RESTART}s", "margin": f"{MARGIN}s", "checkpointEvery": "1s"}
-    name = here.policy(spot(), on_demand(), deadline=deadline)
+    # a tier counts as having room while its nodes may be on their way, which is for its timeout at most; and of the two
+    # only `guard` would leave for that timeout
+    tier = spot(pending_timeout=SHORT if mode == "pace" else LONG)
+    name = here.policy(tier, on_demand(), deadline=deadline)
     here.submit(gang.job(here, name, notes={DEADLINE_ANNOTATION: f"{DEADLINE}s", WORK_ANNOTATION: WORK_HOURS}))
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
