@@ -101,7 +101,7 @@ class _Gang:
             self._gap, self._failed = None, False
         elif self._whole and not whole:
             self._gap = _Gap(self._whole, version.at, self._why(version.object), self._restarts, self._suspended)
-        elif self._gap is not None and _failed_by_itself(version.object):
+        elif self._gap is not None and self._gap.why == "lost" and _failed_by_itself(version.object):
             self._gap.why = "failed"
         self._whole = whole
 
@@ -140,9 +140,8 @@ def unseen_by_operator(recording: Recording, job: str = "") -> list[str]:
 
 
 def errors_of_operator(recording: Recording, job: str = "") -> int:
-    """What the operator itself holds against the program: JobSet's `restartsCountTowardsMax`, RayJob's `failed`."""
-    status = job_of(History(recording), job).life.last.get("status", {})
-    return int(status.get("restartsCountTowardsMax") or status.get("failed") or 0)
+    """What JobSet itself holds against the program; KubeRay tells no reason why an attempt failed, so that it is 0."""
+    return int(job_of(History(recording), job).life.last.get("status", {}).get("restartsCountTowardsMax") or 0)
 
 
 def _failed_by_itself(pod: Json) -> bool:
