@@ -219,4 +219,4 @@ def test_a_controller_that_is_replaced_goes_on_with_what_was_counted(
     controller.start()
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=2, errors=0)
-    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=2, quiet=True)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=2, quiet=way == "killed")
