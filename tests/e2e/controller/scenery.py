@@ -41,10 +41,14 @@ def running(here: Controlled, gang: Gang, *tiers: Tier, pool: str = SPOT_POOL, *
     return pods
 
 
-def left_after(here: Controlled, gang: Gang, timeout: str) -> None:
-    """The job was suspended once, when its first pod had found no node for as long as its tier's timeout says."""
+def left_after(here: Controlled, gang: Gang, timeout: str, *, moves: int = 1) -> None:
+    """The job was first suspended when its first pod had found no node for as long as its tier's timeout says.
+
+    `moves` is how often it was suspended in all.
+    """
     recording = here.recorder.raw()
-    (move,) = timeline.suspensions(recording, gang.name)
+    move, *later = timeline.suspensions(recording, gang.name)
+    assert len(later) == moves - 1, f"suspended {move} and {later}"
     waited = move.since - timeline.unplaced_at(recording, gang.name)
     least = seconds_of(timeout)
     assert least - RESOLUTION_SECONDS <= waited <= least + LATE_SECONDS, f"left after {waited:.1f} s"

@@ -83,6 +83,7 @@ def test_while_on_demand_is_dry_too_spot_is_asked_and_taken_when_it_comes_back(h
     JOBSET.runs(here, SPOT_POOL)
     here.says(JOBSET.name, tier=SPOT_POOL, phase="Running", evictions=0)
     here.has_lived(JOBSET.name, SPOT_POOL, evictions=0)
+    left_after(here, JOBSET, PATIENT, moves=2)
     away, back = timeline.suspensions(here.recorder.raw(), JOBSET.name)
     assert away.until is not None
     (opened,) = (each.at for each in here.recorder.raw().marks if each.did == "open the market")
