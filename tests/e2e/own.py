@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from spotproof.kube.client import Kube
 from spotproof.kube.watching import Change, Watch
+from spotproof.rehearsal.history import labels
+from spotproof.vocabulary import PROBE_LABEL, PROBE_OF_ANNOTATION
 from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL, STATIC
 
 POOLS: Final = frozenset({SPOT_POOL, ON_DEMAND_POOL, HEAD_POOL})
@@ -17,7 +19,10 @@ SHOWN: Final = frozenset(
 
 
 class Own:
-    """One test's part of a control plane: its namespace, and the nodes that came after its beginning."""
+    """One test's part of a control plane: its namespace, its jobs' probes, and the nodes that came after its beginning.
+
+    Probes are in a namespace of the controller's; each says which job asks.
+    """
 
     def __init__(self, kube: Kube, namespace: str, *, bought: bool = True) -> None:
         """Prepare; `bought` is whether nodes that Karpenter buys from now on are the test's."""
@@ -48,6 +53,9 @@ class Own:
             about = thing.get("involvedObject", {})
             tells = int(meta["resourceVersion"]) > self._began and thing.get("reason") not in SHOWN
             return tells and self._is_own(about.get("kind", ""), about.get("name", ""), about.get("namespace"))
+        if PROBE_LABEL in labels(thing):
+            _, asks, _ = str(meta.get("annotations", {}).get(PROBE_OF_ANNOTATION, "//")).split("/")
+            return asks == self._namespace
         return self._is_own(thing.get("kind", ""), meta["name"], meta.get("namespace"))
 
     def _is_own(self, kind: str, name: str, namespace: str | None) -> bool:

@@ -1,6 +1,6 @@
 """Where one test plays: a workspace of its own on a control plane, read, waited for and recorded from the start."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -109,6 +109,22 @@ class Stage:
     def wait(self, read: Callable[[], T | None], what: str, within_seconds: float = SECONDS) -> T:
         """Look until something is there: whenever something was recorded, and now and then."""
         return wait(read, what, within_seconds, seen=self.summary, patient=(Refused,), sleep=self._until_news)
+
+    def stays(self, what: str, wrong: Callable[[], Sequence[object]], for_seconds: float) -> None:
+        """Look, whenever something was recorded, until so much more is recorded: nothing is ever wrong.
+
+        Args:
+            what: Stays so, as a sentence's beginning: "the counts of gang".
+            wrong: What is not so; empty while all is well.
+            for_seconds: Of the recording.
+        """
+        until = self.recorder.seconds + for_seconds
+        is_last = False
+        while not is_last:
+            is_last = self.recorder.seconds >= until
+            found = wrong()
+            assert not found, f"{what} did not stay for {for_seconds:g} s: {found}"
+            self._until_news(0)
 
     def _until_news(self, _seconds: float) -> None:
         self.recorder.wait_for_news(LEAST_SECONDS, MOST_SECONDS)

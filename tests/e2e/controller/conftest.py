@@ -34,6 +34,7 @@ def here(controller: Controller, installed: ControlPlane) -> Iterator[Controlled
     """A workspace of the test's own under the controller. Whatever happens in it, no job ever has two writers."""
     with Controlled(installed, f"run-{next(_numbers)}") as stage:
         yield stage
+        stage.has_seen()
         if stage.is_judged:
             stage.has_one_writer()
     assert controller.is_running, controller.tail()

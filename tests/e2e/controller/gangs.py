@@ -17,7 +17,7 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Gang:
-    """One kind of job on two nodes: four pods of a JobSet, or eight, or four workers of a Ray cluster."""
+    """One kind of job on two nodes: four pods of a JobSet or four workers of a Ray cluster, or eight of either."""
 
     kind: str
     experiment: str
@@ -120,4 +120,5 @@ before anybody has written down that it was evicted."""
 APART: Final = jobset("apart", "apart", 2)
 """A role a node: where its pod is evicted and ends with 0, its Job is complete."""
 RAYJOB: Final = Gang("RayJob", "ray", "ray", WORKERS, "ray.io/node-type=worker")
+RAY_EIGHT: Final = Gang("RayJob", "ray-eight", "ray", 2 * WORKERS, "ray.io/node-type=worker")
 GANGS: Final = (JOBSET, RAYJOB)

@@ -9,9 +9,11 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from spotproof.rehearsal.history import (
+    HEAD,
     JOBSET_NAME,
     RAY_CLUSTER,
     History,
+    Job,
     gang,
     is_ray_node,
     labels,
@@ -22,7 +24,6 @@ from spotproof.rehearsal.history import (
     works,
 )
 from spotproof.rehearsal.recording import Recording, Version
-from spotproof.vocabulary import POOL_LABEL
 
 Object = Mapping[str, Any]
 RESTART_ATTEMPT: Final = "jobset.sigs.k8s.io/restart-attempt"
@@ -140,28 +141,51 @@ class _Watcher:
         return None
 
 
-def overlaps(recording: Recording) -> tuple[Overlap, ...]:
+def overlaps(recording: Recording, by_hand: float | None = None) -> tuple[Overlap, ...]:
     """Moments at which pods of two attempts of one job ran at once. A pod runs until its phase says otherwise.
 
     An attempt of a JobSet is a restart of its own, or a resume: pods made before and after are of two. That of a RayJob
     is a Ray cluster.
-    """
-    watcher = _Watcher()
-    return tuple(overlap for version in recording.versions for overlap in watcher.take(version))
-
-
-def stretches(recording: Recording, job: str = "") -> tuple[Stretch, ...]:
-    """When the whole gang of a job was ready on one pool, in order: its tiers over time.
 
     Args:
         recording: What was recorded.
+        by_hand: When a person resumed a RayJob whose last pods had not ended: KubeRay makes the new cluster beside
+            them, whoever else is there. A pod made before that moment and one made after it are then their doing.
+    """
+    watcher = _Watcher()
+    found = tuple(overlap for version in recording.versions for overlap in watcher.take(version))
+    if by_hand is None:
+        return found
+    made = {life.name: life.versions[0].at for life in History(recording).of("Pod")}
+    return tuple(each for each in found if not made[each.one] < by_hand <= made[each.other])
+
+
+def job_of(history: History, job: str = "") -> Job:
+    """A job with its pods; of several that had one name after each other the newest.
+
+    Args:
+        history: What was recorded.
         job: The job's name; not needed where there is one alone.
     """
+    found = [each for each in history.jobs if job in {"", each.life.name}]
+    assert len({each.said for each in found}) == 1, f"of which job: {[each.said for each in found]}"
+    newest = found[-1]
+    # those of a JobSet are found by its name, which another one may have had before
+    began = newest.life.versions[0].at
+    return Job(newest.life, tuple(pod for pod in newest.pods if pod.versions[0].at >= began))
+
+
+def members(job: Job) -> tuple[set[str], int]:
+    """The pods of a gang that move, by uid, over all its attempts, and of how many it is whole."""
+    pods = {pod.uid for pod in job.pods if role(pod.last) != HEAD}
+    return pods, sum(size for name, size in gang(job.life.last) if name != HEAD)
+
+
+def stretches(recording: Recording, job: str = "") -> tuple[Stretch, ...]:
+    """When the whole gang of a job was ready on one pool, in order: its tiers over time. Arguments as of `job_of`."""
     history = History(recording)
-    (found,) = (each for each in history.jobs if job in {"", each.life.name})
-    pods = {pod.uid: pod for pod in found.pods if role(pod.last) != "head"}
-    size = sum(size for name, size in gang(found.life.last) if name != "head")
-    where = {name: labels(node.life.last).get(POOL_LABEL, "") for name, node in history.nodes.items()}
+    pods, size = members(job_of(history, job))
+    where = {name: node.pool for name, node in history.nodes.items()}
     return tuple(_stretches([each for each in recording.versions if each.uid in pods], size, where))
 
 
@@ -191,11 +215,14 @@ def tiers(recording: Recording, job: str = "") -> list[str]:
 
 
 def said(recording: Recording, job: str = "") -> list[Said]:
-    """What the TrainingRun of a job said, each time it said something else."""
+    """What the TrainingRun of a job said, each time it said something else; of several of one name, of the newest."""
     found: list[Said] = []
+    of = ""
     for version in recording.versions:
         if version.kind != "TrainingRun" or job not in {"", version.object["metadata"]["name"]}:
             continue
+        if (about := _job_of(version.object)) != of:
+            found, of = [], about
         status = version.object.get("status", {})
         now = Said(
             version.at,
@@ -217,6 +244,11 @@ def miscounts(recording: Recording, job: str = "") -> list[str]:
         for name in ("attempt", "evictions", "errors")
         if not 0 <= (new := getattr(after, name)) - (old := getattr(before, name)) <= 1
     ]
+
+
+def _job_of(run: Object) -> str:
+    """The job's uid: another job of the same name starts afresh."""
+    return str(run.get("spec", {}).get("job", {}).get("uid", ""))
 
 
 def _named(job: Object) -> str:

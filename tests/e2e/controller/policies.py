@@ -8,6 +8,7 @@ from spotproof.manifests import fallback_policy
 from spotproof.manifests.scheduling import placement
 from spotproof.prices import Prices, load_prices
 from spotproof.settings import Environment
+from spotproof.settings.base import parse_duration
 from spotproof.settings.fallback import FallbackPolicy
 from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL, environment
 
@@ -18,6 +19,11 @@ SHORT: Final = "4s"
 """Long enough for a gang to be placed on nodes that are there, on a busy machine."""
 
 Tier = Mapping[str, Any]
+
+
+def seconds_of(duration: str) -> float:
+    """Seconds of a duration as settings have it."""
+    return parse_duration(duration).total_seconds()
 
 
 def spot(max_failures: int = -1, pending_timeout: str = LONG, pool: str = SPOT_POOL) -> Tier:

@@ -8,11 +8,12 @@ from spotproof.kube.client import Refused
 from spotproof.kube.waiting import NotSeen
 from spotproof.manifests import controller_rights
 from spotproof.rehearsal.control_plane import ControlPlane
-from spotproof.rehearsal.history import node_of, phase
+from spotproof.rehearsal.history import History, node_of, phase
 from spotproof.rehearsal.recorder import Recorder
 from spotproof.vocabulary import API_VERSION, POOL_LABEL
 from tests.e2e.controller import judge
 from tests.e2e.controller.policies import Tier, policy
+from tests.e2e.controller.verdict import Lived
 from tests.e2e.jobs import STATIC, static_node
 from tests.e2e.own import Own
 from tests.e2e.stage import NOT_FOUND, Object, Stage
@@ -20,6 +21,8 @@ from tests.e2e.stage import NOT_FOUND, Object, Stage
 RUN: Final = "TrainingRun"
 SECONDS: Final = 90.0
 LAG_SECONDS: Final = 5.0
+QUIET_SECONDS: Final = 5.0
+"""Of the recording: a controller that counts again once the gang is whole, or at its next look, has done so by then."""
 NOTICE: Final = {"key": "aws-node-termination-handler/spot-itn", "value": "1", "effect": "NoSchedule"}
 """What a cloud's handler puts on a node that is about to be taken; no pod of a test tolerates it."""
 TAKEN: Final = {"key": "example.org/taken", "value": "1", "effect": "NoExecute"}
@@ -34,6 +37,10 @@ class Controlled(Stage):
         self.recorder = Recorder(Own(plane.kube, namespace, bought=bought), kinds=self.kinds, hidden=[plane.folder])
         self.is_judged = True
         """Whether two attempts at once are the controller's fault, as they are unless a test makes them by hand."""
+        self.resumed_by_hand: float | None = None
+        """When a person resumed a RayJob whose last pods were still ending, in seconds of the recording."""
+        self.has_pods = True
+        """Whether the test's job comes as far as having pods."""
         self._policies: list[str] = []
         self._made = 0
 
@@ -113,32 +120,39 @@ class Controlled(Stage):
 
     def has_one_writer(self) -> None:
         """At no moment did pods of two attempts of one job run at once."""
-        found = judge.overlaps(self.recorder.raw())
+        found = judge.overlaps(self.recorder.raw(), self.resumed_by_hand)
         assert found == (), f"pods of two attempts ran at once: {found}"
 
-    def has_lived(self, job: str, *tiers: str, evictions: int, errors: int = 0) -> None:
+    def has_seen(self) -> None:
+        """Nothing was proven by an empty recording: no watch of it ended, and it has pods of the test's job."""
+        assert self.recorder.failures == []
+        pods = [each for each in History(self.recorder.raw()).of("Pod") if each.namespace == self.namespace]
+        assert pods or not self.has_pods, "no pod of the job was recorded"
+
+    def has_lived(
+        self, job: str, *tiers: str, evictions: int, errors: int = 0, voluntary: int = 0, quiet: bool = False
+    ) -> None:
         """What is recorded: the tiers on which the gang was whole, in order, and what was counted, one by one.
+
+        What was counted has to agree with the interruptions that are seen in the gang's pods alone.
 
         Args:
             job: The job's name.
             tiers: Pools.
             evictions: How many the test has caused.
             errors: How many the test has caused.
+            voluntary: How many interruptions on spot it has caused that are charged to nobody.
+            quiet: Whether it is looked at for a while longer, since what is counted twice may be counted late.
         """
-
-        def delivered() -> bool:
-            recording = self.recorder.raw()
-            counted = [(each.evictions, each.errors) for each in judge.said(recording, job)][-1:]
-            return judge.tiers(recording, job) == [*tiers] and counted == [(evictions, errors)]
-
+        lived = Lived(job, tiers, evictions, errors, voluntary)
         with contextlib.suppress(NotSeen):  # what the API server says now is delivered a moment later
-            self.kube.wait(delivered, "the recording to be there", LAG_SECONDS)
-        recording = self.recorder.raw()
-        stretches, told = judge.stretches(recording, job), judge.said(recording, job)
-        assert judge.tiers(recording, job) == list(tiers), f"{stretches}, where {tiers} were meant"
-        assert judge.miscounts(recording, job) == [], f"miscounted: {told}"
-        counted = told[-1].evictions, told[-1].errors
-        assert counted == (evictions, errors), f"evictions and errors are {counted}: {told}"
+            self.kube.wait(lambda: not lived.wrong(self.recorder.raw()), "the recording to be there", LAG_SECONDS)
+        found = lived.wrong(self.recorder.raw())
+        assert not found, "; ".join(found)
+        if quiet:
+            self.stays(f"what {job} has lived", lambda: lived.wrong(self.recorder.raw()), QUIET_SECONDS)
+            said = self.run(job)
+            assert (said.get("evictions", 0), said.get("errors", 0)) == (evictions, errors), said
 
 
 def nodes_of(pods: Sequence[Object]) -> list[str]:

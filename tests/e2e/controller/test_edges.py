@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
+from tests.e2e.controller import timeline
 from tests.e2e.controller.fault_proxy import FaultProxy
 from tests.e2e.controller.faults import Call, Fault
 from tests.e2e.controller.gangs import GANGS, Gang
@@ -57,6 +58,8 @@ def test_a_job_that_ends_as_it_is_to_be_moved_has_ended(here: Controlled, proxy:
     here.says(gang.name, phase="Succeeded")
     assert gang.is_finished(here)
     assert not here.job(gang.kind)["spec"].get("suspend")
+    here.has_lived(gang.name, SPOT_POOL, evictions=1)
+    assert timeline.suspensions(here.recorder.raw(), gang.name) == []
 
 
 @both
@@ -74,6 +77,7 @@ def test_a_second_replica_goes_on_in_the_middle_of_a_move(
     trap.release()
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
-    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1, quiet=True)
+    assert len(timeline.suspensions(here.recorder.raw(), gang.name)) == 1
     controller.start()
     second.stop()

@@ -6,11 +6,12 @@ import pytest
 
 from spotproof.rehearsal.control_plane import Parts
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, SYSTEM_NAMESPACE
+from tests.e2e.controller import timeline
 from tests.e2e.controller.gangs import GANGS, Gang
 from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
 from tests.e2e.controller.process import Controller
 from tests.e2e.controller.scenery import furnished, running
-from tests.e2e.controller.stage import Controlled, drained, nodes_of
+from tests.e2e.controller.stage import QUIET_SECONDS, Controlled, drained, nodes_of
 from tests.e2e.jobs import KNOB, ON_DEMAND_POOL, SPOT_POOL
 from tests.e2e.moves import RESUMED, SUSPENDED
 from tests.e2e.stage import Object
@@ -73,12 +74,13 @@ def test_a_job_that_is_frozen_stays_whatever_happens_and_moves_once_it_is_not(he
     here.says(gang.name, phase="Manual")
     evicted_once(here, gang, pods)
     assert here.run(gang.name)["phase"] == "Manual"
+    assert timeline.suspensions(here.recorder.raw(), gang.name) == []
 
+    # what happened meanwhile was an eviction all the same, and one too many
     label(here, gang, MANUAL_LABEL, None)
-    here.wait(lambda: here.run(gang.name)["phase"] != "Manual", "the job to be taken up again")
-    drained(here, nodes_of(gang.moving(here))[0])
     gang.runs(here, ON_DEMAND_POOL)
-    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
 
 
 @both
@@ -116,13 +118,17 @@ def test_a_job_that_somebody_suspends_is_left_alone_until_they_resume_it(here: C
 @both
 def test_a_job_that_somebody_resumes_in_the_middle_of_a_move_is_handed_back(here: Controlled, gang: Gang) -> None:
     moving(here, gang)
-    # KubeRay makes the new cluster beside what is left of the old one, whoever resumes the job then
-    here.is_judged = gang.kind != "RayJob"
     here.recorder.mark("resume", gang.kind)
+    resumed = here.recorder.seconds
+    if gang.kind == "RayJob":
+        here.resumed_by_hand = resumed
     gang.set(here, RESUMED)
     here.says(gang.name, phase="HandedBack")
     assert here.condition(gang.name, "HandedBack")["status"] == "True"
     gang.runs(here, ON_DEMAND_POOL)
+    here.stays(
+        f"{gang.name} as the person set it", lambda: suspended_since(here, gang, resumed), for_seconds=QUIET_SECONDS
+    )
     assert here.run(gang.name)["phase"] == "HandedBack"
 
     label(here, gang, MANUAL_LABEL, "true")
@@ -130,6 +136,13 @@ def test_a_job_that_somebody_resumes_in_the_middle_of_a_move_is_handed_back(here
     label(here, gang, MANUAL_LABEL, None)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
     assert here.condition(gang.name, "HandedBack").get("status") != "True"
+    assert suspended_since(here, gang, resumed) == []
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
+
+
+def suspended_since(here: Controlled, gang: Gang, at: float) -> list[timeline.Suspension]:
+    """Suspensions of the job that began after a moment of the recording."""
+    return [each for each in timeline.suspensions(here.recorder.raw(), gang.name) if each.since > at]
 
 
 @both
@@ -150,6 +163,7 @@ def test_a_job_of_an_unknown_policy_is_refused_and_taken_up_when_it_is_mended(he
     drained(here, nodes_of(pods)[0])
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
 
 
 @both
@@ -159,11 +173,14 @@ def test_a_job_that_is_deleted_in_the_middle_of_its_move_leaves_nothing(here: Co
     here.kube.delete(job["apiVersion"], gang.kind, gang.name, here.namespace)
     here.wait(lambda: not here.kube.list(job["apiVersion"], gang.kind, here.namespace), "the job to be gone")
     here.wait(lambda: not gang.moving(here), "its pods to be gone")
+    here.wait(lambda: here.run(gang.name) == {}, "its TrainingRun to be gone")
+    assert not any(timeline.probes(here.recorder.raw(), pool) for pool in (SPOT_POOL, ON_DEMAND_POOL))
     # the same name again: another job, which starts afresh
     here.add_nodes(SPOT_POOL, 1)
     here.submit(gang.job(here, here.policy(spot(max_failures=0), on_demand())))
     gang.runs(here, SPOT_POOL)
     here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, evictions=0)
 
 
 @both
@@ -173,9 +190,12 @@ def test_an_edited_policy_holds_from_the_next_attempt_on(here: Controlled, gang:
     here.add_nodes(NEXT_SPOT_POOL, 2)
     here.policy(spot(max_failures=0, pool=NEXT_SPOT_POOL), on_demand())
     here.says(gang.name, phase="Running", tier=SPOT_POOL, reason="TierIsGone")
+    # with notice: the next attempt begins with the first pod that is lost, and a drain alone is nobody's by then
+    here.give_notice(nodes_of(pods)[:1])
     drained(here, nodes_of(pods)[0])
     gang.runs(here, NEXT_SPOT_POOL)
     here.says(gang.name, phase="Running", tier=NEXT_SPOT_POOL)
+    here.has_lived(gang.name, SPOT_POOL, NEXT_SPOT_POOL, evictions=1)
 
 
 @both
@@ -199,4 +219,4 @@ def test_a_controller_that_is_replaced_goes_on_with_what_was_counted(
     controller.start()
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=2, errors=0)
-    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=2)
+    here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=2, quiet=way == "killed")

@@ -6,18 +6,35 @@ import pytest
 
 from spotproof.rehearsal.control_plane import Parts
 from spotproof.rehearsal.history import works
-from spotproof.vocabulary import DEADLINE_ANNOTATION, SYSTEM_NAMESPACE, WORK_ANNOTATION
-from tests.e2e.controller import judge
+from spotproof.vocabulary import DEADLINE_ANNOTATION, WORK_ANNOTATION
+from tests.e2e.controller import timeline
 from tests.e2e.controller.gangs import GANGS, JOBSET, Gang, jobset
-from tests.e2e.controller.policies import SHORT, on_demand, spot
-from tests.e2e.controller.scenery import furnished, running, submitted
+from tests.e2e.controller.policies import LONG, SHORT, on_demand, seconds_of, spot
+from tests.e2e.controller.scenery import (
+    LATE_SECONDS,
+    NODES,
+    RESOLUTION_SECONDS,
+    asked_before,
+    furnished,
+    left_after,
+    running,
+    submitted,
+)
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
-from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL
+from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL
 
 PARTS = Parts.JOBSET | Parts.KUBERAY
-RETURN: Final[dict[str, Any]] = {"return_": {"minStay": "3s"}, "probe": {"every": "3s"}}
+STAY: Final = "6s"
+"""More than a gang takes to be placed on nodes that are there: what a return waits for is this."""
+RETURN: Final[dict[str, Any]] = {"return_": {"minStay": STAY}, "probe": {"every": "3s"}}
 WORK_HOURS: Final = "0.01"
-"""36 s."""
+WORK: Final = 36
+DEADLINE: Final = 60
+RESTART: Final = 2
+MARGIN: Final = 6
+"""Seconds, as the three before it: of the work named above, from the job's creation, of a start, and over."""
+KEPT_SHARE: Final = 0.10
+"""Of the time left `pace` keeps a tenth to spare while it waits, and a start more than `guard` (docs/economics.md)."""
 
 both = pytest.mark.parametrize("gang", GANGS, ids=str)
 
@@ -29,22 +46,44 @@ def test_a_gang_that_finds_no_place_for_its_timeout_moves_on(here: Controlled, g
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=0)
     here.has_lived(gang.name, ON_DEMAND_POOL, evictions=0)
+    left_after(here, gang, SHORT)
 
 
 @both
-def test_a_gang_on_on_demand_returns_to_spot_once_that_has_answered(here: Controlled, gang: Gang) -> None:
+def test_a_gang_on_on_demand_returns_to_spot_after_its_stay_once_that_has_answered(
+    here: Controlled, gang: Gang
+) -> None:
     furnished(here, gang, spot=2)
     pods = running(here, gang, spot(max_failures=0), on_demand(), **RETURN)
     drained(here, *nodes_of(pods))
-    gang.runs(here, ON_DEMAND_POOL)
+    here.wait(lambda: is_resumed(here, gang), "the job to be resumed on on-demand")
+    here.add_nodes(SPOT_POOL, 2)  # there at once, so that nothing but its stay keeps it from coming back
+
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
-
-    here.add_nodes(SPOT_POOL, 2)
-
     gang.runs(here, SPOT_POOL)
     here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=1)
     here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, SPOT_POOL, evictions=1)
-    here.wait(lambda: not here.kube.list("v1", "Pod", SYSTEM_NAMESPACE), "the probe to be gone")
+
+    down, up = timeline.suspensions(here.recorder.raw(), gang.name)
+    assert down.until is not None
+    stayed = up.since - down.until
+    assert seconds_of(STAY) - RESOLUTION_SECONDS <= stayed <= seconds_of(STAY) + LATE_SECONDS, f"{stayed:.1f} s"
+    asked_before(here, SPOT_POOL, up.since)
+
+
+@both
+def test_a_job_that_is_deleted_while_it_asks_leaves_no_question(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang, spot=0)
+    quickly: dict[str, Any] = {"return_": {"minStay": "1s"}, "probe": {"every": "3s"}}
+    running(here, gang, spot(), on_demand(), pool=ON_DEMAND_POOL, **quickly)
+    here.wait(lambda: timeline.probes(here.recorder.raw(), SPOT_POOL), "a probe to wait for spot")
+    job = here.job(gang.kind)
+    here.kube.delete(job["apiVersion"], gang.kind, gang.name, here.namespace)
+    here.wait(
+        lambda: all(each.gone is not None for each in timeline.probes(here.recorder.raw(), SPOT_POOL)),
+        "the probe to be gone",
+    )
+    here.wait(lambda: not gang.moving(here), "its pods to be gone")
 
 
 def test_a_return_waits_while_there_were_as_many_moves_as_an_hour_may_have(here: Controlled) -> None:
@@ -55,20 +94,45 @@ def test_a_return_waits_while_there_were_as_many_moves_as_an_hour_may_have(here:
     here.add_nodes(SPOT_POOL, 2)
     here.says(JOBSET.name, phase="Running", tier=ON_DEMAND_POOL, reason="TooManyMoves")
     here.has_lived(JOBSET.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
+    assert len(timeline.suspensions(here.recorder.raw(), JOBSET.name)) == 1
+    assert not timeline.probes(here.recorder.raw(), SPOT_POOL), "nothing is asked for a move that is not made"
 
 
 @both
 @pytest.mark.parametrize("mode", ["guard", "pace"])
-def test_a_job_whose_deadline_comes_near_is_taken_to_on_demand(here: Controlled, gang: Gang, mode: str) -> None:
-    furnished(here, gang, spot=0)
-    deadline = {"mode": mode, "restart": "2s", "margin": "2s", "checkpointEvery": "1s"}
-    name = here.policy(spot(), on_demand(), deadline=deadline)
-    here.submit(gang.job(here, name, notes={DEADLINE_ANNOTATION: "60s", WORK_ANNOTATION: WORK_HOURS}))
+def test_a_job_whose_deadline_comes_near_is_taken_to_on_demand_when_it_has_to_be(
+    here: Controlled, gang: Gang, mode: str
+) -> None:
+    here.add_nodes(ON_DEMAND_POOL, NODES)
+    deadline = {"mode": mode, "restart": f"{RESTART}s", "margin": f"{MARGIN}s", "checkpointEvery": "1s"}
+    # a tier counts as having room while its nodes may be on their way, which is for its timeout at most; and of the two
+    # only `guard` would leave for that timeout
+    tier = spot(pending_timeout=SHORT if mode == "pace" else LONG)
+    name = here.policy(tier, on_demand(), deadline=deadline)
+    here.submit(gang.job(here, name, notes={DEADLINE_ANNOTATION: f"{DEADLINE}s", WORK_ANNOTATION: WORK_HOURS}))
+    here.wait(lambda: timeline.suspensions(here.recorder.raw(), gang.name), "the job to be taken from spot")
+    if gang.kind == "RayJob":  # with a head that has its node, half a gang would give that back meanwhile
+        here.add_nodes(HEAD_POOL, 1)
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
-    told = judge.said(here.recorder.raw())
-    moved = next(each for each in told if each.tier == ON_DEMAND_POOL)
-    assert moved.at - told[0].at < 30, "after that it could not have been in time"
+    here.has_lived(gang.name, ON_DEMAND_POOL, evictions=0)
+
+    (move,) = timeline.suspensions(here.recorder.raw(), gang.name)
+    waited = move.since - timeline.made_at(here.recorder.raw(), gang.name)
+    earliest, latest = moment_of(mode)
+    assert earliest <= waited <= latest, f"taken after {waited:.1f} s, {earliest:.1f} to {latest:.1f} s were meant"
+
+
+def moment_of(mode: str) -> tuple[float, float]:
+    """From when to when on-demand is to be taken, in seconds from the job's creation, while it waits for spot.
+
+    The guard waits until work and start just fill what is left before the margin, a second early rather than late;
+    after the margin the job could not be in time. `pace` keeps a share of what is left, and goes before the guard.
+    """
+    guard = DEADLINE - MARGIN - WORK - RESTART - RESOLUTION_SECONDS
+    if mode == "guard":
+        return guard, DEADLINE - WORK - RESTART
+    return DEADLINE - MARGIN - (WORK + 2 * RESTART) / (1 - KEPT_SHARE) - RESOLUTION_SECONDS, guard
 
 
 @both
@@ -101,6 +165,13 @@ def test_two_gangs_of_six_nodes_on_a_last_tier_of_eight_both_come_to_their_end(h
         here.wait(lambda one=done: one.is_finished(here), f"{done.name} to be done")
         ended.add(done.name)
         here.says(done.name, phase="Succeeded")
+    for gang in gangs:
+        here.has_lived(gang.name, ON_DEMAND_POOL, evictions=0)
+
+
+def is_resumed(here: Controlled, gang: Gang) -> bool:
+    """Whether a suspension of the job is over."""
+    return any(each.until is not None for each in timeline.suspensions(here.recorder.raw(), gang.name))
 
 
 def whole(here: Controlled, gang: Gang, ended: set[str]) -> bool:

@@ -103,6 +103,10 @@ def test_a_new_ray_cluster_beside_the_old_one_is_an_overlap_unless_kuberay_has_t
 
     assert [(each.one, each.other) for each in overlaps(beside(0))] == [("a", "b")]
     assert overlaps(beside(1)) == ()
+    # resumed by a person between the two, before either, after both
+    assert overlaps(beside(0), by_hand=3.5) == ()
+    assert overlaps(beside(0), by_hand=1.5)
+    assert overlaps(beside(0), by_hand=5.5)
 
 
 @pytest.mark.parametrize("name", ["jobset-move", "rayjob-move"])
