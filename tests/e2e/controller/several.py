@@ -1,0 +1,43 @@
+"""Gangs of which a workspace has several, and their jobs as somebody writes them by hand."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spotproof.rehearsal.history import is_leaving, works
+from spotproof.vocabulary import RUN_LABEL
+from tests.e2e.controller.gangs import Gang, jobset
+from tests.e2e.stage import Object, Stage
+
+
+@dataclass(frozen=True)
+class OneOfRay(Gang):
+    """A RayJob beside others."""
+
+    def finish(self, stage: Stage) -> None:
+        """Its program ends as it should."""
+        stage.recorder.mark("finish SUCCEEDED", f"RayJob/{self.name}")
+        job = stage.kube.get(stage.kinds[self.kind], self.kind, self.name, stage.namespace)
+        stage.plane.dashboard.finish(job["status"]["jobId"], "SUCCEEDED")
+        stage.turn([pod for pod in stage.pods(**{"job-name": self.name}) if not is_leaving(pod)], "exit-code", 0)
+
+
+def one_of(kind: str, experiment: str, name: str, pods: int) -> Gang:
+    """A gang of a kind, by a name of its own; so many of its pods move."""
+    if kind == "JobSet":
+        return jobset(experiment, name, pods)
+    return OneOfRay(kind, experiment, name, pods, f"ray.io/node-type=worker,{RUN_LABEL}={name}")
+
+
+def moving_specs(job: Object) -> Iterator[Object]:
+    """Pod specs of the templates that move, to be changed in place."""
+    spec = job["spec"]
+    if job["kind"] == "JobSet":
+        yield from (each["template"]["spec"]["template"]["spec"] for each in spec["replicatedJobs"])
+    else:
+        yield from (each["template"]["spec"] for each in spec["rayClusterSpec"]["workerGroupSpecs"])
+
+
+def is_whole(stage: Stage, gang: Gang) -> bool:
+    """Whether all its pods that move run, and no other is there."""
+    pods = gang.moving(stage)
+    return len(pods) == gang.pods and all(map(works, pods))
