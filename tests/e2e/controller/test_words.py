@@ -1,7 +1,5 @@
 """What a job says that it waits for, where Karpenter has said why it buys nothing."""
 
-import pytest
-
 from spotproof.rehearsal.control_plane import Parts
 from spotproof.vocabulary import SPOT
 from tests.e2e.controller.gangs import JOBSET
