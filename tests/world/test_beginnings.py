@@ -1,4 +1,4 @@
-"""A job that is first looked at: beside another on its checkpoint, or with a life behind it that nobody has recorded."""
+"""A job that is first looked at: beside another on its checkpoint, or with a life behind it that is not recorded."""
 
 from typing import Any
 
