@@ -43,6 +43,8 @@ class Gang:
     """When the first of them was complete."""
     done_at: Instant = 0
     """When the last of the other child Jobs that are complete was."""
+    staying: frozenset[str] = frozenset()
+    """Uids of pods that select another pool than the tier's, as the head of a Ray cluster does."""
 
     @cached_property
     def alive(self) -> tuple[Object, ...]:
@@ -72,8 +74,9 @@ class Gang:
 
     @cached_property
     def nodes(self) -> frozenset[str]:
-        """Nodes that are held for it."""
-        return frozenset(node_of(pod) for pod in (*self.pods, *self.older) if node_of(pod) and not has_ended(pod))
+        """Nodes of its tier that are held for it: a Ray job whose head alone has a node holds none."""
+        there = (pod for pod in (*self.pods, *self.older) if node_of(pod) and not has_ended(pod))
+        return frozenset(node_of(pod) for pod in there if pod["metadata"]["uid"] not in self.staying)
 
     @cached_property
     def lost(self) -> tuple[Object, ...]:
@@ -147,6 +150,7 @@ def gang(  # noqa: PLR0913 - what a gang is made of
         left_early=left_early,
         left_early_at=min((_completed_at(complete[uid]) for uid in left_early), default=None),
         done_at=max(map(_completed_at, done.values()), default=0),
+        staying=frozenset(pod["metadata"]["uid"] for pod in here if tier is not None and not is_on(pod, tier)),
     )
 
 

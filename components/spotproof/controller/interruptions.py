@@ -205,13 +205,24 @@ def _settle(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
         interruption = interruption.model_copy(update=proven)
     by_counter = _by_counter(interruption, facts.state, spot=facts.spot)
     cause = settled(interruption.finding, facts.now - interruption.since, by_counter=by_counter)
-    if cause == "undecided" and interruption.over is not None and interruption.finding == "unexplained":
-        # whole again, and the operator has said what it holds it for
+    if cause == "undecided" and (_has_its_word(interruption, facts.state) or interruption.cause == "error"):
+        # what is counted stays so until something else is proven
         cause = "error" if by_counter == "error" else cause
     if cause != "undecided" and not interruption.evidence:
         interruption = interruption.model_copy(update={"evidence": UNSEEN})
     status = _charge(status.model_copy(update={"interruption": interruption}), cause)
     return _close(status) if interruption.over is not None and cause != "undecided" else status
+
+
+def _has_its_word(interruption: Interruption, state: JobState) -> bool:
+    """Whether the operator has said what it holds an interruption for that no pod explains.
+
+    It has once the gang is whole again; and KubeRay, where it is about to make the next attempt and no pod was lost
+    before: waiting for evidence that is not to come had made one attempt more than the job's own limit allows.
+    """
+    if interruption.finding != "unexplained":
+        return False
+    return interruption.over is not None or (state.retrying and interruption.evidence in {"", UNSEEN})
 
 
 def _later_errors(interruption: Interruption, facts: Facts) -> int:

@@ -32,6 +32,9 @@ def due(here: "Visit", status: TrainingRunStatus) -> float | None:
     tier = here.tiers.get(status.tier or "")
     if tier is None or status.waiting_since is None or not is_waiting(status) or not status.nodes_held:
         return None
+    if any(each.asking_since is not None for each in status.tiers):
+        # another tier may have room for all of it, and a question ends with the nodes
+        return None
     return float(status.waiting_since) + tier.pending_timeout.total_seconds()
 
 

@@ -13,7 +13,7 @@ from spotproof.controller.interruptions import Facts, Loss, account, restarts
 from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.phases import HALF_PLACED, SILENT_HANG, why
 from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
-from spotproof.controller.said import Said, of_claims, of_pods, said_first
+from spotproof.controller.said import Said, Want, of_claims, of_pods, said_first
 from spotproof.controller.standing import HELD
 from spotproof.controller.templates import moving
 from spotproof.fallback import history
@@ -26,6 +26,10 @@ from spotproof.fallback.rules.dry import LAUNCH
 from spotproof.fallback.run import NEVER, Action, Decision, Instant, Observation, Phase, Sight
 from spotproof.vocabulary import SPOT
 
+NO_CAPACITY: Final = "insufficient capacity"
+NONE_FITS: Final = frozenset({Want.TAINT, Want.SELECTOR, Want.NODE, Want.RESOURCES})
+"""What the scheduler says where no node that is there fits: of one that is to be bought that says nothing."""
+UNBOUGHT: Final = "its node pool is at its limits, or as its event on the pod says (`spotproof status` reads those)"
 NO_CLAIM_SECONDS: Final = 30
 """After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
 REFUSED_SECONDS: Final = 180
@@ -303,8 +307,17 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     refused = here.cache.departed.refused(status.tier)
     oldest = min(since, here.second - REFUSED_SECONDS)
     fresh = [each for each in refused if parse_instant(each["metadata"]["creationTimestamp"]) >= oldest]
-    claims = (*here.cache.coming(status.tier), *fresh)
-    return said_first((*of_claims(claims), *of_pods(here.gang.waiting)), status.tier)
+    coming = here.cache.coming(status.tier)
+    words = (*of_claims((*coming, *fresh)), *of_pods(here.gang.waiting))
+    last = here.cache.departed.refused_at(status.tier)
+    if last and parse_instant(last) >= oldest:
+        # Karpenter may delete a claim before it has written why; its event alone says it
+        words = (*words, NO_CAPACITY)
+    found = said_first(words, status.tier)
+    bought = here.cache.serves(NODE_CLAIM) and not coming
+    if bought and found is not None and found.want in NONE_FITS and here.second - since >= NO_CLAIM_SECONDS:
+        return Said(found.want, f"a node of {status.tier}, for which Karpenter makes no NodeClaim: {UNBOUGHT}")
+    return found
 
 
 def _without_moot(status: TrainingRunStatus) -> TrainingRunStatus:

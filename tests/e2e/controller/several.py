@@ -16,9 +16,13 @@ class OneOfRay(Gang):
     def finish(self, stage: Stage) -> None:
         """Its program ends as it should."""
         stage.recorder.mark("finish SUCCEEDED", f"RayJob/{self.name}")
-        job = stage.kube.get(stage.kinds[self.kind], self.kind, self.name, stage.namespace)
+        job = stage.wait(lambda: self._running(stage), f"the program of {self.name} to be under way")
         stage.plane.dashboard.finish(job["status"]["jobId"], "SUCCEEDED")
         stage.turn([pod for pod in stage.pods(**{"job-name": self.name}) if not is_leaving(pod)], "exit-code", 0)
+
+    def _running(self, stage: Stage) -> Object | None:
+        job = stage.kube.get(stage.kinds[self.kind], self.kind, self.name, stage.namespace)
+        return job if job.get("status", {}).get("jobStatus") == "RUNNING" else None
 
 
 def one_of(kind: str, experiment: str, name: str, pods: int) -> Gang:

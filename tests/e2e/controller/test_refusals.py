@@ -101,20 +101,24 @@ class Refusals:
         self.here.wait(lambda: all(is_whole(self.here, gang) for gang in gangs), f"{words} to run whole", 90)
 
     def lose_every_node(self) -> None:
-        """Every node that a gang is on goes, all of them at once, and there are others."""
+        """Every node that gangs have for themselves goes, all of them at once, and there are others.
+
+        The head that is on spot may be on the node of another gang's workers: that one stays.
+        """
         here = self.here
         pods = [pod for gang in self.gangs.values() for pod in gang.moving(here) if node_of(pod)]
-        old = nodes_of(pods)
+        ours = {pod["metadata"]["uid"] for pod in pods}
+        old = [node for node in nodes_of(pods) if ours.issuperset(pod["metadata"]["uid"] for pod in here.on(node))]
         self.furnish()
         for node in old:
             here.kube.patch("v1", "Node", node, {"spec": {"unschedulable": True}})
-        for pod in pods:
+        for pod in (each for each in pods if node_of(each) in old):
             try:
                 here.evict(pod)
             except Refused as refused:  # its operator may have taken it by now
                 if refused.status != NOT_FOUND:
                     raise
-        here.wait(lambda: not any(here.on(node) for node in old), "the pods of all nodes to have ended")
+        here.wait(lambda: not any(here.on(node) for node in old), "the pods of all nodes to have ended", 90)
         for node in old:
             here.delete_node(node)
 

@@ -28,8 +28,14 @@ class Probe(NamedTuple):
 
 
 def suspensions(recording: Recording, job: str = "") -> list[Suspension]:
-    """When a job was suspended, by whomever. Arguments as those of `judge.job_of`."""
-    life = job_of(History(recording), job).life
+    """When a job was suspended, by whomever; never, as far as it has not been recorded yet.
+
+    Arguments as those of `judge.job_of`.
+    """
+    history = History(recording)
+    if all(job not in {"", each.life.name} for each in history.jobs):
+        return []
+    life = job_of(history, job).life
     return [Suspension(since, until) for since, until in life.stretches(_is_suspended)]
 
 

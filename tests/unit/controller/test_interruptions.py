@@ -301,3 +301,21 @@ def test_the_end_of_an_interruption_is_no_restart() -> None:
     after = looked(first, WHOLE, after=9, has=state(1))
 
     assert restarts(first, after) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "has", "lost", "errors"),
+    [
+        ("KubeRay makes the next attempt, and no pod was lost", JobState("ray-b", 1, 1, retrying=True), (), 1),
+        ("a pod was: its evidence may come", JobState("ray-b", 1, 1, retrying=True), (DRAINED,), 0),
+        ("nobody has said yet what it was", JobState("ray-b", 1, 1), (), 0),
+    ],
+)
+def test_an_attempt_that_kuberay_is_about_to_make_is_charged_before_it_is_made(
+    words: str, has: JobState, lost: tuple[Evidence, ...], errors: int
+) -> None:
+    """Charged after 10 s, an attempt more than the job's own limit was made."""
+    first = looked(running(), HALF, *lost, has=has)
+    again = looked(first, HALF, *lost, after=1, has=has)
+
+    assert (first.errors, again.errors) == (errors, errors), words
