@@ -95,6 +95,6 @@ def _refused(here: Controlled, pool: str) -> bool:
     """Whether a NodeClaim of a pool came to nothing for want of capacity."""
     said = [each.object for each in here.recorder.raw().versions if each.kind == "Event"]
     return any(
-        each.get("reason") == "InsufficientCapacityError" and each["involvedObject"]["name"].startswith(f"{pool}-")
+        each.get("reason") == "InsufficientCapacityError" and each["involvedObject"]["name"].rpartition("-")[0] == pool
         for each in said
     )

@@ -12,6 +12,7 @@ from tests.e2e.controller.gangs import GANGS, JOBSET, Gang, jobset
 from tests.e2e.controller.policies import LONG, SHORT, on_demand, seconds_of, spot
 from tests.e2e.controller.scenery import (
     LATE_SECONDS,
+    NODES,
     RESOLUTION_SECONDS,
     asked_before,
     furnished,
@@ -20,7 +21,7 @@ from tests.e2e.controller.scenery import (
     submitted,
 )
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
-from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL
+from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL
 
 PARTS = Parts.JOBSET | Parts.KUBERAY
 STAY: Final = "6s"
@@ -102,13 +103,16 @@ def test_a_return_waits_while_there_were_as_many_moves_as_an_hour_may_have(here:
 def test_a_job_whose_deadline_comes_near_is_taken_to_on_demand_when_it_has_to_be(
     here: Controlled, gang: Gang, mode: str
 ) -> None:
-    furnished(here, gang, spot=0)
+    here.add_nodes(ON_DEMAND_POOL, NODES)
     deadline = {"mode": mode, "restart": f"{RESTART}s", "margin": f"{MARGIN}s", "checkpointEvery": "1s"}
     # a tier counts as having room while its nodes may be on their way, which is for its timeout at most; and of the two
     # only `guard` would leave for that timeout
     tier = spot(pending_timeout=SHORT if mode == "pace" else LONG)
     name = here.policy(tier, on_demand(), deadline=deadline)
     here.submit(gang.job(here, name, notes={DEADLINE_ANNOTATION: f"{DEADLINE}s", WORK_ANNOTATION: WORK_HOURS}))
+    here.wait(lambda: here.job(gang.kind)["spec"].get("suspend"), "the job to be taken from spot")
+    if gang.kind == "RayJob":  # with a head that has its node, half a gang would give that back meanwhile
+        here.add_nodes(HEAD_POOL, 1)
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
     here.has_lived(gang.name, ON_DEMAND_POOL, evictions=0)
