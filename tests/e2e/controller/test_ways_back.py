@@ -110,7 +110,7 @@ def test_a_job_whose_deadline_comes_near_is_taken_to_on_demand_when_it_has_to_be
     tier = spot(pending_timeout=SHORT if mode == "pace" else LONG)
     name = here.policy(tier, on_demand(), deadline=deadline)
     here.submit(gang.job(here, name, notes={DEADLINE_ANNOTATION: f"{DEADLINE}s", WORK_ANNOTATION: WORK_HOURS}))
-    here.wait(lambda: timeline.suspensions(here.recorder.raw(), gang.name), "the job to be taken from spot")
+    here.wait(lambda: here.job(gang.kind)["spec"].get("suspend"), "the job to be taken from spot")
     if gang.kind == "RayJob":  # with a head that has its node, half a gang would give that back meanwhile
         here.add_nodes(HEAD_POOL, 1)
     gang.runs(here, ON_DEMAND_POOL)
