@@ -20,6 +20,9 @@ LOG_LINES: Final = 25
 LONGEST_FIRST: Final = (
     ("test_spoilt_jobset", "test_losses"),
     ("test_hands", "test_edges"),
+    ("test_in_between", "test_refusals"),
+    ("test_deadlock", "test_brakes", "test_policies", "test_upgrade"),
+    ("test_claims",),
     ("test_ways_back", "test_counts"),
     ("test_rehearse",),
     ("test_markets",),
