@@ -11,7 +11,7 @@ from spotproof.rehearsal.history import node_of
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 from tests.e2e.controller import seen
 from tests.e2e.controller.fault_proxy import FaultProxy
-from tests.e2e.controller.gangs import JOBSET
+from tests.e2e.controller.gangs import GANGS, Gang
 from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
 from tests.e2e.controller.process import Controller, fault_proxy
 from tests.e2e.controller.scenery import furnished
@@ -174,8 +174,8 @@ def test_jobs_that_could_not_be_moved_are_refused_and_left_alone_and_taken_up_on
         here.says(unfit.word, phase="Running", tier=SPOT_POOL, evictions=1, errors=0)
 
 
-def test_a_job_that_is_given_a_policy_while_it_runs_is_taken_up(here: Controlled) -> None:
-    gang = JOBSET
+@pytest.mark.parametrize("gang", GANGS, ids=str)
+def test_a_job_that_is_given_a_policy_while_it_runs_is_taken_up(here: Controlled, gang: Gang) -> None:
     furnished(here, gang)
     policy = here.policy(spot(max_failures=0), on_demand())
     job = gang.job(here, policy)
