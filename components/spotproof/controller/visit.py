@@ -310,7 +310,7 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     coming = here.cache.coming(status.tier)
     words = (*of_claims((*coming, *fresh)), *of_pods(here.gang.waiting))
     last = here.cache.departed.refused_at(status.tier)
-    if last and parse_instant(last) >= oldest:
+    if last and parse_instant(last) >= since:
         # Karpenter may delete a claim before it has written why; its event alone says it
         words = (*words, NO_CAPACITY)
     found = said_first(words, status.tier)
