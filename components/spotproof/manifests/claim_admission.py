@@ -23,8 +23,8 @@ OURS: Final = f"has(oldObject.metadata.labels) && '{POOL_LABEL}' in oldObject.me
 RULES: Final = (
     Rule(
         OURS,
-        f"The fallback controller may delete NodeClaims of pools of a stack, which carry the label {POOL_LABEL}, and no "
-        "others.",
+        f"The fallback controller may delete NodeClaims of pools of a stack, which carry the label {POOL_LABEL}, and "
+        "no others.",
     ),
 )
 

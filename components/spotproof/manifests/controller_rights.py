@@ -1,10 +1,10 @@
 """What the fallback controller may do, where, and what for: its roles are made from this, and so is their page.
 
 Nothing here reads a Secret. What stops or deletes somebody's job or pod by name is a right in workspaces alone, where
-the admission policies hold too: outside of them a job could be suspended and not be brought back. One right ends pods by
-way of their node: NodeClaims are of no namespace, so it may delete them in the whole cluster, and the admission policy
-of claim_admission.py refuses those of pools that are not ours. A pod of somebody else's on such a pool would go too:
-the controller itself looks first that nothing is there but probes and DaemonSets.
+the admission policies hold too: outside of them a job could be suspended and not be brought back. One right ends pods
+by way of their node: NodeClaims are of no namespace, so it may delete them in the whole cluster, and the admission
+policy of claim_admission.py refuses those of pools that are not ours. A pod of somebody else's on a pool of ours would
+go too: the controller itself looks first that nothing is there but probes and DaemonSets.
 """
 
 from typing import Final, NamedTuple
