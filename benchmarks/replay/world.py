@@ -50,7 +50,7 @@ class Filled:
         return self._text % self._values(values)
 
 
-def _managed(thing: Object) -> Object:
+def _managed(thing: Mapping[str, Any]) -> Mapping[str, Any]:
     """A JobSet as it is rendered where a controller keeps to the job's own limit; it was recorded without one."""
     if thing["kind"] != "JobSet":
         return thing

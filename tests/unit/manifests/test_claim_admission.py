@@ -35,7 +35,7 @@ def test_the_policy_is_as_reviewed(golden: Callable[[str, object], None]) -> Non
 def test_a_claim_of_every_pool_that_a_stack_gives_to_karpenter_goes(name: str) -> None:
     env = stack(name)
     for pool in env.pools:
-        made = node_pool(
+        made: Any = node_pool(
             pool,
             node_class=NodeClassRef("karpenter.k8s.aws", "v1", "EC2NodeClass"),
             node_class_name=pool.name,
