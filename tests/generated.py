@@ -38,7 +38,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "docs/how-to/install-the-controller.md": install_the_controller.page,
     "docs/how-to/plan.md": plan.page,
     "docs/how-to/rehearse.md": rehearse.page,
-    "docs/how-to/rehearse-aws-prod.html": rehearse.html,
+    "docs/how-to/rehearse-aws-dev.html": rehearse.html,
     "docs/messages.md": messages.page,
     "docs/preview-parity.md": preview_parity.page,
     "policies/README.md": policies_readme,

@@ -19,9 +19,8 @@ import msgspec
 
 from spotproof.rehearsal.patches import patched
 from spotproof.rehearsal.recording import Recording, Version, load
-from tests.conftest import ROOT
 
-RECORDED: Final = ROOT / "tests" / "recordings" / "jobset-reclaim.json"
+RECORDED: Final = Path(__file__).resolve().parents[2] / "tests" / "recordings" / "jobset-reclaim.json"
 """A gang of eight on two nodes of four, one of which is reclaimed; it comes back on a third."""
 IN_A_NAMESPACE: Final = 50
 UIDS: Final = re.compile(r'"(jobset|job|pod|node|nodeclaim|other)-(\d+)"')
@@ -30,6 +29,7 @@ PLACES: Final = re.compile(r"%\((.+?)\)s")
 GANG: Final = re.compile(r'"gang(?=["-])')
 CODES: Final = {"jobset": "a1b0", "job": "a1b1", "pod": "a1b2", "node": "a1b3", "nodeclaim": "a1b4", "other": "a1b5"}
 KINDS: Final = ("JobSet", "Job", "Pod", "Node", "NodeClaim")
+NO_LIMIT: Final = 1_000_000
 AGE_SECONDS: Final = 7_200
 RECORDED_SECONDS: Final = 120
 
@@ -50,13 +50,21 @@ class Filled:
         return self._text % self._values(values)
 
 
+def _managed(thing: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A JobSet as it is rendered where a controller keeps to the job's own limit; it was recorded without one."""
+    if thing["kind"] != "JobSet":
+        return thing
+    spec = thing["spec"]
+    return {**thing, "spec": {**spec, "failurePolicy": {**spec["failurePolicy"], "maxRestarts": NO_LIMIT}}}
+
+
 class Template:
     """A recorded version as text, open where jobs differ, to be filled for one job: 3,000 of them a second are told."""
 
     def __init__(self, version: Version) -> None:
         self.at, self.change, self.kind = version.at, version.change, version.kind
         self.thing = version.object
-        self._text = Filled(_open(json.dumps(version.object, separators=(",", ":"))))
+        self._text = Filled(_open(json.dumps(_managed(version.object), separators=(",", ":"))))
         self._labels = _open(json.dumps(version.object["metadata"].get("labels", {})))
         self._name = _open(json.dumps(version.object["metadata"]["name"])).strip('"')
         self._namespaced = "namespace" in version.object["metadata"]

@@ -10,6 +10,7 @@ import pytest
 
 from spotproof.kube.client import Kube, Refused
 from spotproof.manifests import fallback_policy, training_run
+from spotproof.manifests.claim_admission import claim_admission
 from spotproof.manifests.controller import SELECTOR, controller
 from spotproof.manifests.controller_rights import AT_HOME, IN_A_WORKSPACE, IN_THE_CLUSTER, NAME, Right
 from spotproof.manifests.progress_admission import progress_admission
@@ -43,7 +44,7 @@ ASKED: Final = (
 @pytest.fixture(scope="module")
 def kube(plane: ControlPlane) -> Kube:
     """An API server with both kinds, the controller's objects, a workspace and a namespace that is none."""
-    kinds: list[Any] = [fallback_policy.crd(), training_run.crd(), *progress_admission()]
+    kinds: list[Any] = [fallback_policy.crd(), training_run.crd(), *progress_admission(), *claim_admission()]
     made: list[Any] = controller(EXAMPLE_IMAGE, system_placing())
     namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}
     make(plane.kube, [*kinds, *made, *workspace(Workspace(namespace=HOME), controller=True), namespace])
@@ -269,6 +270,7 @@ def test_a_pod_with_a_privilege_is_kept_out_of_its_namespace(kube: Kube) -> None
 
 
 def test_every_object_is_taken_without_a_warning(kube: Kube) -> None:
-    made: list[Any] = [*controller(EXAMPLE_IMAGE, system_placing()), training_run.crd(), *progress_admission()]
+    policies: list[Any] = [*progress_admission(), *claim_admission()]
+    made: list[Any] = [*controller(EXAMPLE_IMAGE, system_placing()), training_run.crd(), *policies]
 
     assert [answer for each in made for answer in kube.apply(each, dry_run=True, force=True).warnings] == []

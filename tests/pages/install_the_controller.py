@@ -6,7 +6,7 @@ from typing import Final
 
 from spotproof.manifests.controller import API_SERVER_PORTS, DNS_PORT, HEALTH_PORT, METRICS_PORT
 from spotproof.manifests.controller_rights import AT_HOME, IN_A_WORKSPACE, IN_THE_CLUSTER, Right
-from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, PROGRESS_ANNOTATION
+from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, POOL_LABEL, PROGRESS_ANNOTATION
 
 TEXT: Final = Path(__file__).with_name("install_the_controller.md.in")
 
@@ -21,6 +21,7 @@ def page() -> str:
         "PAUSED": PAUSED_LABEL,
         "MANUAL": MANUAL_LABEL,
         "MOVE": MOVE_ANNOTATION,
+        "POOL": POOL_LABEL,
         "METRICS": METRICS_PORT,
         "HEALTH": HEALTH_PORT,
         "API_SERVER": " and ".join(map(str, API_SERVER_PORTS)),

@@ -1,5 +1,6 @@
 """docs/how-to/rehearse.md and the page beside it: what the command printed and wrote in the run that is recorded."""
 
+import textwrap
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
@@ -23,7 +24,9 @@ from spotproof.settings.experiment.load import load_experiment
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RECORDINGS: Final = ROOT / "tests" / "recordings"
-STACK: Final = "aws-prod"
+STACK: Final = "aws-dev"
+ALONE: Final = "aws-prod"
+"""The stack of the run without the controller."""
 WIDTH: Final = 110
 
 
@@ -45,8 +48,8 @@ def recorded(name: str, stack: str, experiment: str | None = None) -> tuple[Scen
 
 @cache
 def timeline() -> dict[str, Any]:
-    """The document of the recorded run."""
-    return document(*recorded("rehearse-aws-prod", STACK))
+    """The document of the recorded run, with the controller."""
+    return document(*recorded(f"rehearse-{STACK}", STACK))
 
 
 def html() -> str:
@@ -58,8 +61,16 @@ def html() -> str:
 def page() -> str:
     """The whole page of docs, ending in a newline."""
     text = (Path(__file__).parent / "rehearse.md.in").read_text(encoding="utf-8")
-    made, outcome = recorded("rehearse-aws-prod", STACK)
-    return text.replace("$OUTPUT", _output(made, outcome.recording))
+    made, outcome = recorded(f"rehearse-{STACK}", STACK)
+    return text.replace("$OUTPUT", _output(made, outcome.recording)).replace("$ALONE", _alone())
+
+
+def _alone() -> str:
+    """What a run without the controller comes to, in the words that one with it does not have."""
+    verdict: list[str] = document(*recorded(f"rehearse-{ALONE}", ALONE))["verdict"]
+    first = next(index for index, each in enumerate(verdict) if each.startswith("Nothing moves"))
+    filled = (textwrap.fill(each, WIDTH, initial_indent="  ", subsequent_indent="  ") for each in verdict[first:])
+    return "\n".join(filled)
 
 
 def _output(made: Scene, recording: Recording) -> str:

@@ -2,12 +2,27 @@
 
 from typing import Final
 
-from tests.stacks.planting import Mistake
+from tests.stacks.planting import Mistake, beside
 
 STACK: Final = "stacks/Pulumi.aws-dev.yaml"
 AWS: Final = "components/spotproof/clouds/aws"
 MANIFESTS: Final = "components/spotproof/manifests"
 
+
+SYSTEM_POD: Final = """
+from pulumi_kubernetes.core.v1 import Pod
+
+context = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+closed = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+Pod(
+    "beside",
+    metadata={"name": "beside", "namespace": "spotproof-system"},
+    spec={"securityContext": context, "containers": [{"name": "main", "image": IMAGE, "securityContext": closed}]},
+    opts=pulumi.ResourceOptions(provider=cluster.kubernetes_provider),
+)
+"""
+"""A pod in the controller's namespace, as its policies want it but for what is planted."""
+BY_DIGEST: Final = f'"ghcr.io/example/beside@sha256:{"0123456789abcdef" * 4}"'
 
 MISTAKES: Final = (
     Mistake(
@@ -216,5 +231,17 @@ MISTAKES: Final = (
         '"max_unavailable": 1',
         '"max_unavailabel": 1',
         "lint",
+    ),
+    beside(
+        "An image by tag in the controller's namespace, which would run with its rights",
+        SYSTEM_POD.replace("IMAGE", '"ghcr.io/example/beside:1.2"'),
+        "system-images-are-by-digest",
+        "aws-dev",
+    ),
+    beside(
+        "A pod in the controller's namespace that may become root",
+        SYSTEM_POD.replace("IMAGE", BY_DIGEST).replace('"runAsNonRoot": True', '"runAsNonRoot": False'),
+        "system-pods-have-no-privileges",
+        "aws-dev",
     ),
 )

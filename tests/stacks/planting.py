@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from spotproof_policies.registry import POLICIES
 from tests.stacks.apart import run_in
 from tests.stacks.runs import ROOT
 
@@ -69,7 +70,11 @@ def table(caught: list[tuple[Mistake, Caught]]) -> str:
         f"| {mistake.words} | {_link(mistake.caught_by)} | {_cell(found.messages[mistake.caught_by])} |"
         for mistake, found in caught
     ]
-    return "\n".join([INTRODUCTION, *rows, ""])
+    named = {mistake.caught_by for mistake, _ in caught}
+    others = [
+        f"| {_link(each.name)} | {each.description} | {each.level} |" for each in POLICIES if each.name not in named
+    ]
+    return "\n".join([INTRODUCTION, *rows, OTHERS, *others, ""])
 
 
 INTRODUCTION: Final = """\
@@ -80,6 +85,15 @@ Each mistake below is planted, alone, into a copy of the program or of its stack
 policies are in [policies/README.md](../policies/README.md), all settings in [stacks/README.md](../stacks/README.md).
 
 | mistake | caught by | message |
+| --- | --- | --- |"""
+
+
+OTHERS: Final = """
+## Policies that no mistake above is planted for
+
+Each is broken on its own in `denied.yaml` beside it, and in a real stack by `tests/policies/mutations.py`.
+
+| policy | what holds | level |
 | --- | --- | --- |"""
 
 

@@ -1,4 +1,4 @@
-"""The kubelets of all nodes: pods start, run, and end when they are told to; times as control-plane.md 4 has them."""
+"""The kubelets of all nodes: pods start, run, and end when they are told to; times as recordings have them."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,18 +1,20 @@
 """Why a pod was lost: an eviction, somebody's choice, or the program's own error.
 
-Signals in the order of their strength (job-operators, section 4): what became of the node, then Kubernetes' own
+Signals in the order of their strength: what became of the node, then Kubernetes' own
 condition, then how the container ended. Exit codes alone tell nothing: a drain, a lack of memory and a reclaim may all
 end with 137 or 143. Kubernetes' condition names the mechanism, not the reason: a reclaim, an upgrade and a person with
 `kubectl drain` all use the Eviction API. So what counts is whether a spot node was taken away.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from spotproof.controller.cache import Cache
 from spotproof.controller.kinds import Object
 from spotproof.controller.pods import condition, is_cut_short, is_disrupted, is_leaving, is_true, node_of
 from spotproof.controller.relations import labels
+from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import Cause
 from spotproof.vocabulary import CAPACITY_LABEL, SPOT, SPOT_SELECTORS
 
@@ -49,6 +51,42 @@ LOOK_SECONDS: Final = 10
 """How long a loss without evidence waits for some: nodes, pods and counters come by streams of their own."""
 
 
+class Seen(NamedTuple):
+    """A sentence with named values, and what it is taken for."""
+
+    sentence: str
+    taken_for: str
+
+
+OF_THE_TIER: Final = "an eviction on a spot node, nobody's fault on another"
+EVIDENCE: Final[Mapping[str, Seen]] = MappingProxyType(
+    {
+        "ClaimGoes": Seen("NodeClaim {claim} of node {node} is being deleted", OF_THE_TIER),
+        "NodeGone": Seen("node {node} is gone", OF_THE_TIER),
+        "NodeGoes": Seen("node {node} is being deleted", OF_THE_TIER),
+        "Announced": Seen("node {node} has condition PreemptionScheduled", OF_THE_TIER),
+        "Tainted": Seen("node {node} has taint {taint}", OF_THE_TIER),
+        "ShutDown": Seen("node {node} was shut down", OF_THE_TIER),
+        "OnDemand": Seen("{seen}, and it is on-demand", "nobody's fault"),
+        "MadeRoom": Seen("pod {pod} made room for a pod of higher priority", "nobody's fault"),
+        "Chosen": Seen("Karpenter takes node {node} away: {why}", "nobody's fault"),
+        "Disrupted": Seen(
+            "pod {pod}: {reason}",
+            "an eviction if its spot node goes within 3 minutes, else nobody's fault",
+        ),
+        "CutShort": Seen("{seen}, and it ended with exit code 0 as if its work were done", "an eviction"),
+        "OutOfMemory": Seen("pod {pod}: OOMKilled", "an error"),
+        "Exited": Seen("pod {pod}: exit code {code}", "an error"),
+        "Killed": Seen(
+            "pod {pod}: exit code {code}, with nobody who asked for it",
+            "an eviction if its spot node goes within 10 seconds, else an error",
+        ),
+        "PodGone": Seen("pod {pod} is gone", "what the operator's own counters say, after 10 seconds"),
+    }
+)
+"""By word: what is seen of a lost pod, as the events Evicted and Error and the record tell it."""
+
+
 class Evidence(NamedTuple):
     """What one lost pod tells: a finding, what was seen, and its node if that is spot and may yet be seen to go."""
 
@@ -71,15 +109,15 @@ def fate(cache: Cache, name: str) -> str:
     if choice(cache, name):
         return ""
     if claim is not None and is_leaving(claim):
-        return f"NodeClaim {claim['metadata']['name']} of node {name} is being deleted"
+        return _said("ClaimGoes", claim=claim["metadata"]["name"], node=name)
     if node is None:
-        return f"node {name} is gone"
+        return _said("NodeGone", node=name)
     if is_leaving(node):
-        return f"node {name} is being deleted"
+        return _said("NodeGoes", node=name)
     if is_true(node, "PreemptionScheduled"):
-        return f"node {name} has condition PreemptionScheduled"
+        return _said("Announced", node=name)
     taint = next((each["key"] for each in node["spec"].get("taints", []) if each["key"] in LOST_TAINTS), None)
-    return f"node {name} has taint {taint}" if taint else ""
+    return _said("Tainted", node=name, taint=taint) if taint else ""
 
 
 def choice(cache: Cache, name: str) -> str:
@@ -101,20 +139,20 @@ def evidence(cache: Cache, pod: Object, *, on_spot: bool) -> Evidence:
     for look in _LOOKS:
         if found := look(cache, pod, on_spot):
             return found
-    return Evidence("unexplained", f"pod {_name(pod)} is gone", _spot_node(cache, pod, on_spot=on_spot))
+    return Evidence("unexplained", _said("PodGone", pod=_name(pod)), _spot_node(cache, pod, on_spot=on_spot))
 
 
 def _preempted(_: Cache, pod: Object, __: bool) -> Evidence | None:  # noqa: FBT001 - one signature for all looks
     reason = condition(pod, "DisruptionTarget").get("reason", "")
     if is_disrupted(pod) and reason in SCHEDULERS:
-        return Evidence("voluntary", f"pod {_name(pod)} made room for a pod of higher priority")
+        return Evidence("voluntary", _said("MadeRoom", pod=_name(pod)))
     return None
 
 
 def _chosen(cache: Cache, pod: Object, _: bool) -> Evidence | None:  # noqa: FBT001
     name = node_of(pod)
     why = choice(cache, name)
-    return None if why in {"", EMPTY} else Evidence("voluntary", f"Karpenter takes node {name} away: {why}")
+    return None if why in {"", EMPTY} else Evidence("voluntary", _said("Chosen", node=name, why=why))
 
 
 def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
@@ -123,7 +161,7 @@ def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa
         return None
     if _spot_node(cache, pod, on_spot=on_spot):
         return Evidence("eviction", seen)
-    return Evidence("voluntary", f"{seen}, and it is on-demand")
+    return Evidence("voluntary", _said("OnDemand", seen=seen))
 
 
 def _shut_down(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
@@ -131,17 +169,18 @@ def _shut_down(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # 
     if pod["status"].get("reason") not in {"NodeShutdown", "Terminated"}:
         return None
     spot = _spot_node(cache, pod, on_spot=on_spot)
-    return Evidence("eviction" if spot else "voluntary", f"node {node_of(pod)} was shut down")
+    return Evidence("eviction" if spot else "voluntary", _said("ShutDown", node=node_of(pod)))
 
 
 def _disrupted(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
     if not is_disrupted(pod):
         return None
-    seen = f"pod {_name(pod)}: {condition(pod, 'DisruptionTarget').get('reason', 'DisruptionTarget')}"
+    reason = condition(pod, "DisruptionTarget").get("reason", "DisruptionTarget")
+    seen = _said("Disrupted", pod=_name(pod), reason=reason)
     node = _spot_node(cache, pod, on_spot=on_spot)
     if node and is_cut_short(pod):
-        # the gang hangs for ever, whoever took the pod away (control-plane.md 5 D)
-        return Evidence("eviction", f"{seen}, and it ended with exit code 0 as if its work were done")
+        # the gang hangs for ever, whoever took the pod away (tests/recordings/jobset-exit-zero.json)
+        return Evidence("eviction", _said("CutShort", seen=seen))
     return Evidence("undecided" if node else "voluntary", seen, node)
 
 
@@ -149,13 +188,13 @@ def _failed(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noq
     for each in pod["status"].get("ended", []):
         code = each.get("exitCode", 0)
         if each.get("reason") == OUT_OF_MEMORY:
-            return Evidence("error", f"pod {_name(pod)}: {OUT_OF_MEMORY}")
+            return Evidence("error", _said("OutOfMemory", pod=_name(pod)))
         if code and code not in SIGNALS:
-            return Evidence("error", f"pod {_name(pod)}: exit code {code}")
+            return Evidence("error", _said("Exited", pod=_name(pod), code=code))
         if code and not is_leaving(pod):
             # nobody deleted it: killed from within, or with a node that is about to show it
             node = _spot_node(cache, pod, on_spot=on_spot)
-            return Evidence("killed", f"pod {_name(pod)}: exit code {code}, with nobody who asked for it", node)
+            return Evidence("killed", _said("Killed", pod=_name(pod), code=code), node)
     return None
 
 
@@ -197,6 +236,10 @@ def _spot_node(cache: Cache, pod: Object, *, on_spot: bool) -> str:
     name = node_of(pod)
     node = cache.node(name) or cache.departed.node_named(name)
     return name if (on_spot if node is None else is_spot(node)) else ""
+
+
+def _said(word: str, **values: object) -> str:
+    return phrase(EVIDENCE[word].sentence, **values)
 
 
 def _name(pod: Object) -> str:

@@ -1,7 +1,10 @@
 """What the fallback controller may do, where, and what for: its roles are made from this, and so is their page.
 
-Nothing here reads a Secret. What stops or deletes somebody's job or pod is a right in workspaces alone, where the
-admission policies hold too: outside of them a job could be suspended and not be brought back.
+Nothing here reads a Secret. What stops or deletes somebody's job or pod by name is a right in workspaces alone, where
+the admission policies hold too: outside of them a job could be suspended and not be brought back. One right ends pods
+by way of their node: NodeClaims are of no namespace, so it may delete them in the whole cluster, and the admission
+policy of claim_admission.py refuses those of pools that are not ours. A pod of somebody else's on a pool of ours would
+go too: the controller itself looks first that nothing is there but probes and DaemonSets.
 """
 
 from typing import Final, NamedTuple
@@ -11,6 +14,8 @@ from spotproof.vocabulary import API_GROUP, SYSTEM_NAMESPACE, Manifest
 
 NAME: Final = "spotproof-controller"
 """Of the Deployment, its service account, its roles and its lease."""
+USER: Final = f"system:serviceaccount:{SYSTEM_NAMESPACE}:{NAME}"
+"""As the API server calls the service account."""
 JOBSET: Final = "jobset.x-k8s.io"
 RAY: Final = "ray.io"
 

@@ -9,6 +9,7 @@ from spotproof.clouds.helm import mirrored
 from spotproof.clouds.objects import apply, object_name
 from spotproof.clouds.options import after, child_of
 from spotproof.manifests import training_run
+from spotproof.manifests.claim_admission import claim_admission
 from spotproof.manifests.controller import controller
 from spotproof.manifests.controller_rights import NAME
 from spotproof.manifests.job_admission import job_admission
@@ -21,7 +22,7 @@ TYPE: Final = "spotproof:kubernetes:FallbackController"
 
 
 class FallbackController(pulumi.ComponentResource):
-    """The TrainingRun kind, the admission policies of jobs and of their progress, and the controller itself.
+    """The TrainingRun kind, the admission policies of jobs, of their progress and of nodes, and the controller itself.
 
     The FallbackPolicy kind and the policies are the cluster's own (`clouds.rendered.FallbackPolicies`): they are there
     without a controller too. Its rights in a workspace are among the workspace's objects.
@@ -39,7 +40,7 @@ class FallbackController(pulumi.ComponentResource):
     ) -> None:
         super().__init__(TYPE, name, {"image": image}, opts)
         child = child_of(self, opts)
-        kinds = [training_run.crd(), *progress_admission(), *job_admission(environment)]
+        kinds = [training_run.crd(), *progress_admission(), *claim_admission(), *job_admission(environment)]
         made = [apply(object_name(name, manifest), manifest, child) for manifest in kinds]
         home, *parts = controller(image, placing, probe_image)
         inside = after(child, apply(object_name(name, home), home, child))

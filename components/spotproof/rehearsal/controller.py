@@ -4,6 +4,7 @@ import sys
 from typing import Final
 
 from spotproof.manifests import controller_rights, fallback_policy, training_run
+from spotproof.manifests.claim_admission import claim_admission
 from spotproof.manifests.controller import namespace, probe_priority
 from spotproof.manifests.workspaces import service_account
 from spotproof.rehearsal.certificates import LOOPBACK
@@ -13,9 +14,8 @@ from spotproof.vocabulary import SYSTEM_NAMESPACE
 
 NAME: Final = "controller"
 """Of the process, its port and its log."""
-USER: Final = f"system:serviceaccount:{SYSTEM_NAMESPACE}:{controller_rights.NAME}"
-"""As the API server calls the service account. Here a client certificate bears the name, and the roles bind it as they
-bind a token."""
+USER: Final = controller_rights.USER
+"""Here a client certificate bears the name, and the roles bind it as they bind a token."""
 ALONE: Final = ("--no-leader-election",)
 
 
@@ -25,7 +25,7 @@ def install(site: Site) -> None:
         site.kube.apply(crd)
         established(site, crd)
     account = service_account(controller_rights.NAME, SYSTEM_NAMESPACE)
-    for each in (namespace(), probe_priority(), account, *controller_rights.roles()):
+    for each in (namespace(), probe_priority(), account, *controller_rights.roles(), *claim_admission()):
         site.kube.apply(each)
 
 

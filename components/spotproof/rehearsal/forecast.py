@@ -1,6 +1,6 @@
-"""What the fallback rule would do after a rehearsal: the same `decide` that the controller will run, on what was seen.
+"""What the fallback rule would do after a rehearsal without the controller: the `decide` it runs, on what was seen.
 
-Nobody carries it out yet. The rule is asked as if the market stayed as the rehearsal left it.
+The rule is asked as if the market stayed as the rehearsal left it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -30,6 +30,11 @@ LIMITS: Final = (
     ),
 )
 """What a rehearsal does not show; on every page."""
+LENT: Final = (
+    "This stack has no fallback controller (operators.fallback is off): on its cluster nothing would move the job. It "
+    "is rehearsed with one, and the job is as it would be rendered beside it; --without-controller shows what there is."
+)
+"""Of a stack whose job is moved here and would not be there."""
 
 
 def document(scene: Scene, outcome: Outcome) -> dict[str, Any]:
@@ -52,13 +57,17 @@ def document(scene: Scene, outcome: Outcome) -> dict[str, Any]:
         "figures": _figures(account) if account else None,
         "rule": _rule(account, scene.policy) if account and scene.policy and not scene.is_managed else None,
         "verdict": verdict(account, scene.policy) if account else [],
-        "limits": list(LIMITS),
+        "limits": [*([LENT] if _is_lent(scene) else []), *LIMITS],
         "lanes": [_lane(each) for each in lanes(history)],
         "marks": [
             {"at": round(each.at, 1), "did": each.did, "to": each.to} for each in recording.marks if each.did != STEP
         ],
         "moments": [_moment(each) for each in told(history)],
     }
+
+
+def _is_lent(scene: Scene) -> bool:
+    return scene.is_managed and not scene.environment.operators.fallback.is_there
 
 
 def _job(scene: Scene) -> dict[str, Any]:

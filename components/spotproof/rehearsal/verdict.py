@@ -1,4 +1,4 @@
-"""What a rehearsal comes to, in sentences: what was lost, what came back, what waits, and what nobody does yet."""
+"""What a rehearsal comes to, in sentences: what was lost, what came back, what waits, and who moved it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,6 +39,14 @@ class Account:
         after = [since for since, _ in up[1:]]
         downs = [until for _, until in up if until is not None]
         return [(at, after[number] if number < len(after) else None) for number, at in enumerate(downs)]
+
+    @property
+    def suspended(self) -> int:
+        """How many of the interruptions are a suspension of the whole job, as a move is: none of its pods was lost."""
+        off = list(self.job.life.stretches(lambda thing: thing.get("spec", {}).get("suspend")))
+        return sum(
+            any(since <= at and (until is None or at < until) for since, until in off) for at, _ in self.interruptions
+        )
 
     @property
     def evicted(self) -> list[Life]:
@@ -211,8 +219,11 @@ def _acted(account: Account, run: Json) -> Iterator[str]:
     status = run.get("status", {})
     evictions, errors = int(status.get("evictions") or 0), int(status.get("errors") or 0)
     charged = f"{count(evictions, 'eviction')}" + (f" and {count(errors, 'error')}" if errors else "")
-    interrupted = times(len(account.interruptions))
-    yield f"The fallback controller counted {charged}, where the gang was interrupted {interrupted}."
+    own = account.suspended
+    lost = f"The fallback controller counted {charged}, where the gang was interrupted "
+    lost += times(len(account.interruptions) - own)
+    also = f"; {times(own)} more it was ended by a move, which counts for nobody" if own else ""
+    yield f"{lost} from outside{also}."
     for each in status.get("history", []):
         if each["what"] == "Moved":
             took = f", and it had its places again {seconds(each['seconds'])} later" if each.get("seconds") else ""

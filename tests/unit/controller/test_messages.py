@@ -1,17 +1,24 @@
 """Every event and condition is a word, a whole sentence, what it means and what to do."""
 
+import ast
+from pathlib import Path
 from string import Formatter
 from typing import Final
 
 import pytest
 
+from spotproof.controller import messages
+from spotproof.controller.causes import EVIDENCE
 from spotproof.controller.messages import CONDITIONS, EVENTS, LONGEST_MESSAGE, LONGEST_NOTE, NOTHING, condition, event
 from spotproof.controller.phases import REASONS, why
 from spotproof.controller.preflight import CHECKS
+from spotproof.controller.said import PATTERNS
 from spotproof.fallback.reasons import FORMATS, SENTENCES, Code
 from spotproof.fallback.record import RunCondition
-from tests.pages.messages import EXAMPLES, page
+from tests.pages import admission
+from tests.pages.messages import EXAMPLES, HISTORY, page
 
+FOLDER: Final = Path(messages.__file__).parent
 STATES: Final = [(kind, reason) for kind, each in CONDITIONS.items() for reason in each.states]
 
 
@@ -112,3 +119,36 @@ def test_the_page_shows_every_word_with_an_example_of_its_own() -> None:
     for code, numbers in EXAMPLES.items():
         used = {int(name) for _, name, _, _ in Formatter().parse(SENTENCES[code]) if name}
         assert used <= set(range(len(numbers)))
+
+
+def test_the_page_has_every_refusal_of_the_api_server_and_whatever_a_job_can_wait_for() -> None:
+    text = page()
+    for *_, message in (*admission.policies(), *admission.of_kinds()):
+        assert f"| {message.replace('|', chr(92) + '|')} |" in text
+    assert {name for name, *_ in admission.policies()} >= {
+        *("spotproof-jobsets", "spotproof-rayjobs", "spotproof-batch-jobs", "spotproof-jobsets-checkpoints"),
+        *("spotproof-rayjobs-checkpoints", "spotproof-progress", "spotproof-nodeclaims"),
+    }
+    assert {kind for kind, *_ in admission.of_kinds()} == {"FallbackPolicy", "TrainingRun"}
+    for pattern in PATTERNS:
+        assert pattern.source in text
+    for seen in EVIDENCE.values():
+        assert f"| {seen.taken_for} |" in text
+
+
+def test_the_page_has_every_word_that_the_history_gives_as_a_reason() -> None:
+    """Past(reason=...) in the controller's code: a constant, or a reason of a table."""
+    written = {
+        each.value.value
+        for file in FOLDER.glob("*.py")
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute)
+        for each in call.keywords
+        if each.arg == "reason" and isinstance(each.value, ast.Constant) and _name(call.func) == "Past"
+    } | {"Error"}  # by a copy of the entry before it, concluding.py
+
+    assert written == {reason for reason, *_ in HISTORY} - {"any other"}
+
+
+def _name(called: ast.Name | ast.Attribute) -> str:
+    return called.id if isinstance(called, ast.Name) else called.attr

@@ -33,7 +33,7 @@ def test_it_installs_its_kind_its_admission_policies_and_itself() -> None:
 
     assert ("CustomResourceDefinition", "trainingruns.spotproof.dev") in kinds
     assert {each for kind, each in kinds if kind == "ValidatingAdmissionPolicy"} == {
-        "spotproof-progress", "spotproof-jobsets", "spotproof-rayjobs", "spotproof-batch-jobs",
+        "spotproof-progress", "spotproof-nodeclaims", "spotproof-jobsets", "spotproof-rayjobs", "spotproof-batch-jobs",
         "spotproof-jobsets-checkpoints", "spotproof-rayjobs-checkpoints",
     }  # fmt: skip
     assert {"Namespace", "PriorityClass", "Deployment", "PodDisruptionBudget"} <= {kind for kind, _ in kinds}

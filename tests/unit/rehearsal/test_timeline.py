@@ -1,17 +1,20 @@
-"""The two recorded runs: what really happened, as it is told."""
+"""The recorded runs: what really happened, as it is told."""
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from spotproof.rehearsal.outcome import Outcome
 from spotproof.rehearsal.recording import Recording, load, read
-from spotproof.rehearsal.timeline import FORMAT, document
+from spotproof.rehearsal.timeline import FORMAT, LENT, LIMITS, document
 from tests.pages.rehearse import RECORDINGS, recorded
+from tests.unit.manifests.jobs import with_controller
 
 RUNS = {
+    "rehearse-aws-dev": ("aws-dev", None),
     "rehearse-aws-prod": ("aws-prod", None),
     "rehearse-kuberay": ("aws-dev", "examples/experiments/kuberay.yaml"),
 }
@@ -60,6 +63,27 @@ def test_a_jobset_s_reclaim_is_evicted_ended_with_the_others_restarted_and_back(
     assert [step["to"] for step in found["rule"]["steps"]] == ["a100-spot-b", "a100-spot-c", "a100"]
 
 
+def test_a_move_is_an_interruption_that_is_told_apart_from_those_that_count() -> None:
+    found = told("rehearse-aws-dev")
+
+    assert len(found["figures"]["interruptions"]) == 3
+    assert [each for each in found["verdict"] if "controller counted" in each] == [
+        (
+            "The fallback controller counted 2 evictions, where the gang was interrupted 2 times from outside; once "
+            "more it was ended by a move, which counts for nobody."
+        )
+    ]
+
+
+def test_a_stack_whose_jobs_nobody_would_move_is_told_so_where_a_controller_was_lent_to_it() -> None:
+    made, outcome = recorded("rehearse-aws-dev", "aws-dev")
+    installed = replace(made, environment=with_controller(made.environment))
+
+    assert document(made, outcome)["limits"] == [LENT, *LIMITS]
+    assert document(installed, outcome)["limits"] == list(LIMITS)
+    assert told("rehearse-aws-prod")["limits"] == list(LIMITS)
+
+
 def test_a_rayjob_s_worker_is_replaced_and_nothing_restarts() -> None:
     assert "replaced" in kinds("rehearse-kuberay")
     assert not {"restarted", "ended", "retried", "over"} & set(kinds("rehearse-kuberay"))
@@ -70,7 +94,7 @@ def test_a_recorded_file_is_small_and_what_the_code_would_write(name: str) -> No
     text = (RECORDINGS / f"{name}.json").read_text(encoding="utf-8")
 
     assert read(text).text() == text
-    assert len(text) < 200_000
+    assert len(text) < 350_000
 
 
 @pytest.mark.parametrize("name", RUNS)

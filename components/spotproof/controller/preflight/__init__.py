@@ -19,6 +19,7 @@ from spotproof.controller.preflight.eviction import eviction
 from spotproof.controller.preflight.finding import CHECKS, Check, Finding, finding
 from spotproof.controller.preflight.gang import gang
 from spotproof.controller.preflight.head import head
+from spotproof.controller.preflight.killed import killed
 from spotproof.controller.preflight.ownership import ownership
 from spotproof.controller.preflight.placement import placement
 from spotproof.controller.preflight.restarts import restarts
@@ -51,7 +52,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
     {
         JOBSET.kind: (
             *(ownership, tiers, placement, tolerance),
-            *(gang, eviction, restarts),
+            *(gang, eviction, killed, restarts),
             *(checkpoints, deadline),
         ),
         RAYJOB.kind: (

@@ -198,6 +198,14 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "JobSet would end the job for good before its own limit is reached",
             "Write `maxRestarts: {needed}` or more; the controller keeps to the limit of the job",
         ),
+        "KilledCounts": Check(
+            "spec.failurePolicy.maxRestarts",
+            "is {limit}, where pods that end with 137 or 143 count, and {needed} is the least: {sum}",
+            "an eviction by force leaves nothing but that status, so evictions would use up maxRestarts, and a JobSet "
+            "that has failed cannot be revived",
+            "Render the job again, or write `maxRestarts: 1000000`, and how many errors the job may restart from in "
+            f"the annotation {BACKOFF_LIMIT_ANNOTATION}",
+        ),
         "ClusterSelector": Check(
             "spec.clusterSelector",
             "is set",

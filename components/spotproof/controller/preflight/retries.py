@@ -9,8 +9,7 @@ from spotproof.controller.preflight.view import View
 
 def retries(view: View) -> Iterator[Finding]:
     """KubeRay counts every attempt that failed, whatever failed it, and ends a job by its own clocks for good."""
-    tolerated = [tier.max_failures for tier in view.policy.tiers if tier.max_failures >= 0]
-    evictions, errors = sum(tolerated) + len(tolerated), backoff_limit_of(view.job) or 0
+    evictions, errors = view.evictions, backoff_limit_of(view.job) or 0
     limit = view.spec.get("backoffLimit") or 0
     if limit < evictions + errors:
         parts = f"{evictions} evictions until the policy has no more to say, and {errors} errors of the job's own limit"

@@ -29,6 +29,12 @@ class View:
         """Its labels."""
         return self.job["metadata"].get("labels") or {}
 
+    @property
+    def evictions(self) -> int:
+        """How many evictions the policy tolerates until it has no more to say; of a tier without a limit none."""
+        tolerated = [tier.max_failures for tier in self.policy.tiers if tier.max_failures >= 0]
+        return sum(tolerated) + len(tolerated)
+
     @cached_property
     def templates(self) -> tuple[Template, ...]:
         """All its pod templates."""

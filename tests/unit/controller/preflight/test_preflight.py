@@ -74,10 +74,12 @@ def test_whatever_is_rendered_for_a_policy_passes_without_a_word(
     assert preflight(made, resolved(stack_name, name), ()) == ()
 
 
-def test_a_job_rendered_while_no_controller_was_there_is_taken_up_but_for_rays_own_limit() -> None:
-    """A RayJob has one limit for evictions and errors; it was the author's, as nobody else would have ended a loop."""
-    assert preflight(job("jobset", stack("aws-dev")), resolved("aws-dev"), ()) == ()
-    assert codes(preflight(job("kuberay", stack("aws-dev")), resolved("aws-dev"), ())) == ["RayBackoffLimit"]
+@pytest.mark.parametrize(("operator", "code"), [("jobset", "KilledCounts"), ("kuberay", "RayBackoffLimit")])
+def test_a_job_rendered_while_no_controller_was_there_is_refused_for_its_limit(operator: str, code: str) -> None:
+    """Its limit was the author's, for evictions too that nobody could tell from errors: no one else ended a loop."""
+    (refused,) = preflight(job(operator, stack("aws-dev")), resolved("aws-dev"), ())
+    assert (refused.code, refused.refuses) == (code, True)
+    assert "16 is the least: 11 evictions until the policy has no more to say, and 5 errors" in refused.message
 
 
 @pytest.mark.parametrize(("operator", "kind"), [("jobset", JOBSET), ("kuberay", RAYJOB)])
