@@ -32,7 +32,11 @@ def here(*others: Object, made: int = -1000, jitter: float = 0.5) -> Visit:
     """A visit to a half-placed job of that age, whose time is over, beside these."""
     own = run("own", made)
     tier = SimpleNamespace(pool="last", pending_timeout=SimpleNamespace(total_seconds=lambda: float(TIMEOUT)))
-    cache = SimpleNamespace(waiting=lambda pool: [own, *others] if pool == "last" else [])
+
+    def waiting(pool: str) -> list[Object]:
+        return [own, *others] if pool == "last" else []
+
+    cache = SimpleNamespace(waiting=waiting)
     seen: Any = SimpleNamespace(run=own, tiers={"last": tier}, cache=cache, now=float(NOW), second=NOW, jitter=jitter)
     return cast("Visit", seen)
 
