@@ -17,6 +17,7 @@ from tests.soak.play import Theatre
 JOBS: Final = 300
 EVICTIONS: Final = 120
 A_SECOND: Final = 2
+"""At the most: each waits for the calls that take the node away, too."""
 PODS: Final = 2
 """Of a gang, on a node of its own."""
 SECONDS: Final = 900.0
@@ -75,7 +76,9 @@ def many_jobs(theatre: Theatre, jobs: int) -> tuple[str, str, str, str]:
         wrong = sum(here.run(gang.name).get("evictions", 0) != (gang in lost) for gang in gangs)
     parts = [outages[int(len(outages) * rank)] for rank in (0.5, 0.99)]
     said = f"{parts[0]:.1f}, 99th percentile {parts[1]:.1f}, slowest {outages[-1]:.1f}"
-    return (str(jobs), str(len(lost)), said, str(wrong))
+    took = max(gone.values()) - min(gone.values())
+    rate = f", {(len(lost) - 1) / took:.1f} a second" if took else ""
+    return (str(jobs), f"{len(lost)}{rate}", said, str(wrong))
 
 
 def _on_a_node_of_its_own(job: Any) -> Any:
