@@ -19,7 +19,8 @@ from tests.world.jobs import Tier, jobset, policy, rayjob
 from tests.world.managed import Managed
 from tests.world.things import labels, leaves
 
-TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
+TIERS = (Tier("spot-a", max_failures=1, pending_timeout="1m"), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
+"""With a short timeout, since each minute of a dry market is work here."""
 JOBS = {"JobSet": jobset, "RayJob": rayjob}
 
 
