@@ -315,7 +315,7 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
         words = (*words, NO_CAPACITY)
     found = said_first(words, status.tier)
     bought = here.cache.serves(NODE_CLAIM) and not coming
-    if bought and found is not None and found.want in NONE_FITS and here.second - since >= NO_CLAIM_SECONDS:
+    if bought and found is not None and found.want in NONE_FITS and _launching_until(here, status) is None:
         return Said(found.want, f"a node of {status.tier}, for which Karpenter makes no NodeClaim: {UNBOUGHT}")
     return found
 
