@@ -93,7 +93,7 @@ class _Gang:
             self._there.pop(version.uid, None)
 
     def _changed(self, version: Version) -> Iterator[Interruption]:
-        pools = {"?" if node is None else node.pool for node in self._there.values()}
+        pools = {"?" if node is None or _is_gone(node, version.at) else node.pool for node in self._there.values()}
         whole = next(iter(pools)) if len(self._there) == self._size and len(pools) == 1 else ""
         if whole and not self._whole:
             if self._gap is not None and self._gap.why is not None:
@@ -114,6 +114,14 @@ class _Gang:
         assert gap.why is not None
         spot = any(node.pool == gap.pool and node.capacity == SPOT for node in self._nodes.values())
         return Interruption(gap.pool, gap.since, until, spot, gap.why, self._restarts - gap.restarts, gap.moved)
+
+
+def _is_gone(node: Node, at: float) -> bool:
+    """Whether a node is not there any more: a pod of it looks whole until somebody ends it, and is lost all the same.
+
+    A Ray worker's successor was ready before the other pod of the same node was ended: one loss, not two.
+    """
+    return node.life.gone is not None and node.life.gone <= at
 
 
 def interruptions(recording: Recording, job: str = "") -> tuple[Interruption, ...]:

@@ -134,3 +134,16 @@ def test_a_gang_that_came_back_without_a_move_was_restarted_by_its_operator(rest
 @pytest.mark.parametrize(("name", "errors"), [("jobset-error", 1), ("jobset-reclaim", 0), ("rayjob-retry", 0)])
 def test_what_jobset_holds_against_the_program_is_read_from_its_own_counter(name: str, errors: int) -> None:
     assert errors_of_operator(recorded(name)) == errors
+
+
+def test_a_pod_whose_node_is_gone_makes_no_gang_whole_however_ready_it_looks() -> None:
+    """Of two workers on one node the first had a successor before the second was ended: one loss."""
+    pair = jobset()
+    pair["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"] = 2
+    first, second = node(SPOT, "spot"), node(SPOT, "spot")
+    second["metadata"] = {**second["metadata"], "name": "on-second", "uid": "node-second"}
+    lost = [pod("a"), pod("b")]
+    again = [pod("c", "second"), pod("d", "second")]
+    told_of = [first, second, pair, *lost, gone(first), gone(lost[0]), again[0], gone(lost[1]), again[1]]
+
+    assert len(interruptions(told(*told_of))) == 1
