@@ -140,7 +140,7 @@ def _pod(image: str, probe_image: str) -> dict[str, Any]:
                 "livenessProbe": _probe("/healthz", period_seconds=10, failures=3),
                 "readinessProbe": _probe("/readyz", period_seconds=5, failures=2),
                 # No limit on CPU: a throttled controller is slow just when an eviction makes it busy. 10,000 quiet jobs
-                # stay below 400 MB; 100 evicted pods a second among them take up to 600 MB (docs/performance.md).
+                # take some 400 MB; 100 evicted pods a second among them take up to 600 MB (docs/performance.md).
                 "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
             }
         ],
