@@ -8,7 +8,8 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ PAGE: Final = ROOT / "docs" / "performance.md"
 _numbers = count(1)
 
 Way = Callable[[Controlled, str], None]
+Row = tuple[str, str, str, str]
 
 
 def main() -> None:
@@ -65,49 +67,39 @@ def main() -> None:
         between(PAGE, "\n\n".join(parts), "cluster")
 
 
-def _losses(theatre: Theatre, runs: int) -> list[tuple[str, str, str, str]]:
-    """Every way in which a node goes, of both kinds of job.
+def _losses(theatre: Theatre, runs: int) -> list[Row]:
+    """Every way in which a node goes that is there at once, of both kinds of job."""
+    cases = [(way, gang) for gang in (EIGHT, RAYJOB) for way in WAYS]
+    return _compared(theatre, runs, {(way.__name__, gang): partial(_loss, gang=gang, way=way) for way, gang in cases})
+
+
+def _claims(theatre: Theatre, runs: int) -> list[Row]:
+    """The same of a node that Karpenter made, whose NodeClaim is deleted, as its interruption handler does it."""
+    plays = {("NodeClaim deleted", gang): partial(_bought_loss, gang=gang) for gang in (EIGHT, RAYJOB)}
+    return _compared(theatre, runs, plays)
+
+
+def _compared(theatre: Theatre, runs: int, plays: Mapping[tuple[str, Gang], Callable[..., float | None]]) -> list[Row]:
+    """Each played with the controller, and then without.
 
     The controller asks the API server itself: the proxy that keeps its calls would take its time from the same cores.
     """
-    rows: list[tuple[str, str, str, str]] = []
-    cases = [(way, gang) for gang in (EIGHT, RAYJOB) for way in WAYS]
     theatre.alone.kill()
-    direct = Controller(theatre.plane)
-    direct.start()
-    with_it = [[_loss(theatre.plane, gang, way, managed=True) for _ in range(runs)] for way, gang in cases]
-    direct.kill()
-    for (way, gang), managed in zip(cases, with_it, strict=True):
-        alone = [_loss(theatre.plane, gang, way, managed=False) for _ in range(runs)]
-        rows.append((way.__name__, gang.kind, _said(managed), _said(alone)))
+    with Controller(theatre.plane):
+        with_it = [[play(theatre.plane, managed=True) for _ in range(runs)] for play in plays.values()]
+    rows: list[Row] = []
+    for ((way, gang), play), managed in zip(plays.items(), with_it, strict=True):
+        alone = [play(theatre.plane, managed=False) for _ in range(runs)]
+        rows.append((way, gang.kind, _said(managed), _said(alone)))
         print(rows[-1], flush=True)
     theatre.alone.start()
-    return rows
-
-
-def _claims(theatre: Theatre, runs: int) -> list[tuple[str, str, str, str]]:
-    """The same of a node that Karpenter made, whose NodeClaim is deleted, as its interruption handler does it."""
-    theatre.alone.kill()
-    direct = Controller(theatre.plane)
-    direct.start()
-    with_it = [[_bought_loss(theatre.plane, gang, managed=True) for _ in range(runs)] for gang in (EIGHT, RAYJOB)]
-    direct.kill()
-    alone = [[_bought_loss(theatre.plane, gang, managed=False) for _ in range(runs)] for gang in (EIGHT, RAYJOB)]
-    theatre.alone.start()
-    kinds = (gang.kind for gang in (EIGHT, RAYJOB))
-    rows = [
-        ("NodeClaim deleted", kind, _said(one), _said(other))
-        for kind, one, other in zip(kinds, with_it, alone, strict=True)
-    ]
-    print(rows, flush=True)
     return rows
 
 
 def _bought_loss(plane: ControlPlane, gang: Gang, *, managed: bool) -> float | None:
     with Controlled(plane, f"claim-{next(_numbers)}") as here:
         pods = _whole(here, gang, managed=managed)
-        node = nodes_of(pods)[0]
-        return _until_whole(here, gang, node, claimed)
+        return _until_whole(here, gang, nodes_of(pods)[0], claimed)
 
 
 def _whole(here: Controlled, gang: Gang, *, managed: bool) -> list[Any]:
@@ -136,9 +128,9 @@ def _until_whole(here: Controlled, gang: Gang, node: str, way: Way) -> float | N
     return time.monotonic() - began
 
 
-def _moves(theatre: Theatre, runs: int) -> list[tuple[str, str, str, str]]:
+def _moves(theatre: Theatre, runs: int) -> list[Row]:
     """Every kind of move: from what makes the controller act to the gang whole on its tier."""
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[Row] = []
     for name in (each for each, move in MOVES.items() if not move.fails):  # a job that has failed is not whole again
         played = [_move(theatre, name) for _ in range(runs)]
         seconds = _said(each for each, _ in played)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from spotproof.controller import asking, concluding, standing
+from spotproof.controller import asking, concluding, deciding, standing
 from spotproof.controller.case import Case
 from spotproof.controller.endings import end
 from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation
@@ -26,8 +26,7 @@ def over(case: Case, status: TrainingRunStatus) -> None:
     state = case.state
     if state.over is not None and status.phase != state.over:
         message = state.message or why(state.over)
-        none = {"move": None, "interruption": None, "waiting_since": None, "waiting_for": None, "nodes_held": 0}
-        status = status.model_copy(update=none)
+        status = status.model_copy(update={"move": None, "interruption": None, **deciding.NOT_WAITING})
         status = concluding.in_phase(status, state.over, state.over, message)
     case.written(status)
     case.cache.departed.forget(case.key)

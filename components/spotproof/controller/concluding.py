@@ -72,7 +72,7 @@ def decided(
 
     `waits_for` is what the scheduler, Karpenter or the cloud says is missing.
     """
-    waiting = deciding.is_waiting(status) and decision.reason.code is not Code.PLACED
+    waiting = deciding.waits_since(status) is not None and decision.reason.code is not Code.PLACED
     said, reason = sentence(decision.reason), decision.reason.code.value
     role = waiting and waits_for is not None and waits_for.want is Want.ROLE
     if role:

@@ -1,5 +1,7 @@
 """Between a TrainingRun and the rule: what the rule is told, and what its answer makes of the record."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from spotproof.controller.annotations import deadline_of, progress_of, work_of
@@ -13,6 +15,10 @@ from spotproof.fallback.run import Failure, Instant, Observation, Phase, RunStat
 
 MOST_TIERS: Final = 32
 """What a TrainingRun holds; those of policies that were edited are among them."""
+NOT_WAITING: Final[Mapping[str, object]] = MappingProxyType(
+    {"waiting_since": None, "waiting_paused": None, "waiting_for": None, "nodes_held": 0}
+)
+"""Of a record whose job has no place that it could wait for: it is over, on its way, or in other hands."""
 NEAR: Final = 90
 """Of a hundred restarts, how many took no longer than what is reckoned with."""
 
@@ -99,12 +105,12 @@ def _waiting_since(status: TrainingRunStatus, gang: Gang, now: Instant) -> Insta
     return status.waiting_since if paused is None else min(status.waiting_since + max(now - paused, 0), now)
 
 
-def is_waiting(status: TrainingRunStatus) -> bool:
-    """Whether the clock of its tier runs: some pod finds no node.
+def waits_since(status: TrainingRunStatus) -> Instant | None:
+    """Since when the clock of its tier runs, as it does while some pod finds no node; None while it does not.
 
-    Not while those that are there have one, and the others are held back by a quota of the namespace.
+    It stands still where those pods that are there have one, and the others are held back by a quota of the namespace.
     """
-    return status.waiting_since is not None and status.waiting_paused is None
+    return status.waiting_since if status.waiting_paused is None else None
 
 
 def _running(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
@@ -130,7 +136,7 @@ def observation(
     assert status.tier is not None  # noqa: S101 - for the type checker
     sights: dict[str, Sight] = {each.pool: sight_of(each) for each in status.tiers}
     own = sights.get(status.tier, Sight())
-    waiting = is_waiting(status)
+    waiting = waits_since(status) is not None
     if gang.is_placed and not waiting:
         phase, since = Phase.RUNNING, status.since or now
         sights[status.tier] = own._replace(there=True, up=now)

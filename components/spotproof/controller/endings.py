@@ -26,9 +26,7 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
         update={
             "attempt": status.attempt + 1,
             "since": None,
-            "waiting_since": None,
-            "waiting_for": None,
-            "nodes_held": 0,
+            **deciding.NOT_WAITING,
         }
     )
     case.cache.departed.forget(case.key)

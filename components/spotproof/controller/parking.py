@@ -7,7 +7,7 @@ after a while that no other job shares, and after those that are older.
 
 from typing import TYPE_CHECKING, Final
 
-from spotproof.controller.deciding import is_waiting
+from spotproof.controller.deciding import waits_since
 from spotproof.controller.kinds import Object
 from spotproof.controller.writing import read_status
 from spotproof.fallback.record import TrainingRunStatus
@@ -29,13 +29,13 @@ tenth."""
 
 def due(here: "Visit", status: TrainingRunStatus) -> float | None:
     """When a half-placed job is to give back; None where it is none."""
-    tier = here.tiers.get(status.tier or "")
-    if tier is None or status.waiting_since is None or not is_waiting(status) or not status.nodes_held:
+    tier, since = here.tiers.get(status.tier or ""), waits_since(status)
+    if tier is None or since is None or not status.nodes_held:
         return None
     if any(each.asking_since is not None for each in status.tiers):
         # another tier may have room for all of it, and a question ends with the nodes
         return None
-    return float(status.waiting_since) + tier.pending_timeout.total_seconds()
+    return float(since) + tier.pending_timeout.total_seconds()
 
 
 def resume_at(here: "Visit", status: TrainingRunStatus, decision: Decision) -> Instant | None:

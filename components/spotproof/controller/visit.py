@@ -259,17 +259,17 @@ def _launching_until(here: Visit, status: TrainingRunStatus) -> float | None:
     says that the market is dry; so does, after half a minute, that none was made. Where nodes are not Karpenter's,
     nobody says so, and a launch is given the time of an answer to a probe.
     """
-    tier = here.tiers.get(status.tier or "")
-    if status.waiting_since is None or not deciding.is_waiting(status) or tier is None:
+    tier, since = here.tiers.get(status.tier or ""), deciding.waits_since(status)
+    if since is None or tier is None:
         return None
     refused = here.cache.departed.refused_at(tier.pool)
-    if refused and parse_instant(refused) >= status.waiting_since:
+    if refused and parse_instant(refused) >= since:
         return None
     if here.cache.coming(tier.pool):
         patience = LAUNCH
     else:
         patience = NO_CLAIM_SECONDS if here.cache.serves(NODE_CLAIM) else parking.ANSWER
-    until = status.waiting_since + min(patience, tier.pending_timeout.total_seconds())
+    until = since + min(patience, tier.pending_timeout.total_seconds())
     return until if here.now < until else None
 
 
@@ -302,7 +302,7 @@ def _decided(here: Visit, status: TrainingRunStatus) -> Outcome:
 
 def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     """What the job waits for, as the scheduler, Karpenter or the cloud says it."""
-    if (since := status.waiting_since) is None or not deciding.is_waiting(status) or status.tier is None:
+    if (since := deciding.waits_since(status)) is None or status.tier is None:
         return None
     refused = here.cache.departed.refused(status.tier)
     oldest = min(since, here.second - REFUSED_SECONDS)

@@ -7,8 +7,7 @@ bought, and a node that goes takes its pods along. This rule leaves of it what t
 from typing import Final
 
 from spotproof.manifests.controller_rights import USER
-from spotproof.manifests.job_admission import Rule
-from spotproof.manifests.metadata import metadata
+from spotproof.manifests.validating import ANYWHERE, Rule, Writes, validating
 from spotproof.vocabulary import POOL_LABEL, Manifest
 
 NAME: Final = "spotproof-nodeclaims"
@@ -31,38 +30,5 @@ RULES: Final = (
 
 def claim_admission() -> list[Manifest]:
     """The admission policy and its binding; where the cluster has no Karpenter, they are never asked."""
-    return [
-        {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": metadata(NAME),
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {
-                    "matchPolicy": "Equivalent",
-                    "namespaceSelector": {},
-                    "objectSelector": {},
-                    "resourceRules": [
-                        {
-                            "apiGroups": ["karpenter.sh"],
-                            "apiVersions": ["*"],
-                            "operations": ["DELETE"],
-                            "resources": ["nodeclaims"],
-                            "scope": "Cluster",
-                        }
-                    ],
-                },
-                "matchConditions": [{"name": "by-the-controller", "expression": BY_THE_CONTROLLER}],
-                "variables": [],
-                "validations": [
-                    {"expression": rule.expression, "message": rule.message, "reason": "Forbidden"} for rule in RULES
-                ],
-            },
-        },
-        {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": metadata(NAME),
-            "spec": {"policyName": NAME, "validationActions": ["Deny"]},
-        },
-    ]
+    deletes = Writes("karpenter.sh", "*", "nodeclaims", "DELETE", "Cluster", ("by-the-controller", BY_THE_CONTROLLER))
+    return validating(NAME, deletes, RULES, namespaces=ANYWHERE)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from spotproof.manifests.metadata import metadata
+from spotproof.manifests.validating import Rule, Writes, validating
 from spotproof.settings.environment import Environment
 from spotproof.settings.pools import Pool
 from spotproof.vocabulary import (
@@ -20,20 +20,11 @@ from spotproof.vocabulary import (
     POOL_LABEL,
     QUEUE_LABEL,
     SPOT_SELECTORS,
-    WORKSPACE_LABEL,
     Manifest,
 )
 
 Action: TypeAlias = Literal["deny", "warn", "audit"]
 ACTIONS: Final[dict[Action, str]] = {"deny": "Deny", "warn": "Warn", "audit": "Audit"}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What must be true of a job, and what is said to whoever wrote one of which it is not."""
-
-    expression: str
-    message: str
 
 
 @dataclass(frozen=True)
@@ -334,46 +325,14 @@ def job_admission(env: Environment, action: Action = "deny") -> list[Manifest]:
         action: `deny` refuses, `warn` tells whoever submits, `audit` writes it into the audit log. What is only warned
             about is never refused.
     """
-    refusing = [made for kind in kinds(env) for made in (_policy(kind), _binding(kind, action))]
     mildly: Action = "warn" if action == "deny" else action
-    return [*refusing, *(made for kind in warned(env) for made in (_policy(kind), _binding(kind, mildly)))]
+    refused = (made for kind in kinds(env) for made in _judging(kind, action))
+    return [*refused, *(made for kind in warned(env) for made in _judging(kind, mildly))]
 
 
-def _policy(kind: Kind) -> Manifest:
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": metadata(kind.name),
-        "spec": {
-            # A rule that cannot be evaluated is our mistake; letting jobs through would hide it until an eviction.
-            "failurePolicy": "Fail",
-            "matchConstraints": {
-                "matchPolicy": "Equivalent",
-                "namespaceSelector": {"matchExpressions": [{"key": WORKSPACE_LABEL, "operator": "Exists"}]},
-                "objectSelector": {},
-                "resourceRules": [
-                    {
-                        "apiGroups": [kind.group],
-                        "apiVersions": [kind.version],
-                        # At submit only: a job that runs must be free to lose its finalizer, and to be moved.
-                        "operations": ["CREATE"],
-                        "resources": [kind.resource],
-                        "scope": "Namespaced",
-                    }
-                ],
-            },
-            "variables": [{"name": name, "expression": expression} for name, expression in kind.variables],
-            "validations": [
-                {"expression": rule.expression, "message": rule.message, "reason": "Invalid"} for rule in kind.rules
-            ],
-        },
-    }
-
-
-def _binding(kind: Kind, action: Action) -> Manifest:
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": metadata(kind.name),
-        "spec": {"policyName": kind.name, "validationActions": [ACTIONS[action]]},
-    }
+def _judging(kind: Kind, action: Action) -> list[Manifest]:
+    # at submit only: a job that runs must be free to lose its finalizer, and to be moved
+    submits = Writes(kind.group, kind.version, kind.resource, "CREATE")
+    return validating(
+        kind.name, submits, kind.rules, variables=kind.variables, reason="Invalid", action=ACTIONS[action]
+    )

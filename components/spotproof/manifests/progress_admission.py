@@ -7,9 +7,8 @@ policy, cut the run from its job, or hide it from whoever selects by labels.
 from typing import Final
 
 from spotproof.fallback.record import PLURAL, PROGRESS_PATTERN
-from spotproof.manifests.job_admission import Rule
-from spotproof.manifests.metadata import metadata
-from spotproof.vocabulary import API_GROUP, API_VERSION, PROGRESS_ANNOTATION, WORKSPACE_LABEL, Manifest
+from spotproof.manifests.validating import Rule, Writes, validating
+from spotproof.vocabulary import API_GROUP, API_VERSION, PROGRESS_ANNOTATION, Manifest
 
 NAME: Final = "spotproof-progress"
 
@@ -45,41 +44,7 @@ RULES: Final = (
 
 def progress_admission() -> list[Manifest]:
     """The admission policy and its binding, for namespaces that are workspaces."""
-    return [
-        {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": metadata(NAME),
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {
-                    "matchPolicy": "Equivalent",
-                    "namespaceSelector": {"matchExpressions": [{"key": WORKSPACE_LABEL, "operator": "Exists"}]},
-                    "objectSelector": {},
-                    "resourceRules": [
-                        {
-                            "apiGroups": [API_GROUP],
-                            "apiVersions": [API_VERSION.partition("/")[2]],
-                            "operations": ["UPDATE"],
-                            "resources": [PLURAL],
-                            "scope": "Namespaced",
-                        }
-                    ],
-                },
-                "matchConditions": [{"name": "by-an-account-of-the-workspace", "expression": OF_THE_WORKSPACE}],
-                "variables": [
-                    {"name": "before", "expression": ANNOTATIONS.format("oldObject")},
-                    {"name": "after", "expression": ANNOTATIONS.format("object")},
-                ],
-                "validations": [
-                    {"expression": rule.expression, "message": rule.message, "reason": "Forbidden"} for rule in RULES
-                ],
-            },
-        },
-        {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": metadata(NAME),
-            "spec": {"policyName": NAME, "validationActions": ["Deny"]},
-        },
-    ]
+    by = ("by-an-account-of-the-workspace", OF_THE_WORKSPACE)
+    updates = Writes(API_GROUP, API_VERSION.partition("/")[2], PLURAL, "UPDATE", by=by)
+    variables = [("before", ANNOTATIONS.format("oldObject")), ("after", ANNOTATIONS.format("object"))]
+    return validating(NAME, updates, RULES, variables=variables)

@@ -6,8 +6,9 @@ from itertools import count
 import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane
+from tests.e2e.controller.fault_proxy import FaultProxy
 from tests.e2e.controller.installed import install
-from tests.e2e.controller.process import Controller
+from tests.e2e.controller.process import Controller, fault_proxy
 from tests.e2e.controller.stage import Controlled
 
 _numbers = count(1)
@@ -23,10 +24,15 @@ def installed(prepared: ControlPlane) -> ControlPlane:
 @pytest.fixture(scope="module")
 def controller(installed: ControlPlane) -> Iterator[Controller]:
     """The controller, running. A test that ends it starts it again."""
-    controller = Controller(installed)
-    controller.start()
-    yield controller
-    controller.kill()
+    with Controller(installed) as controller:
+        yield controller
+
+
+@pytest.fixture(scope="module")
+def proxy(installed: ControlPlane) -> Iterator[FaultProxy]:
+    """Between the API server and the controller of a module that has it ask through this: it knows every call."""
+    with fault_proxy(installed) as proxy:
+        yield proxy
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from spotproof.kube.waiting import wait
 from spotproof.rehearsal.control_plane import ControlPlane
@@ -42,6 +42,15 @@ class Controller:
         self._plane = plane
         self._through = through
         self._arguments = arguments
+
+    def __enter__(self) -> Self:
+        """Run it."""
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave it no more."""
+        self.kill()
 
     def start(self, *, until_ready: bool = True) -> None:
         """Run it; when this returns it has seen everything there is, and acts."""

@@ -12,7 +12,7 @@ from tests.e2e.controller import seen
 from tests.e2e.controller.fault_proxy import FaultProxy
 from tests.e2e.controller.gangs import GANGS, RAYJOB, Gang
 from tests.e2e.controller.policies import on_demand, spot
-from tests.e2e.controller.process import Controller, fault_proxy
+from tests.e2e.controller.process import Controller
 from tests.e2e.controller.scenery import running, submitted
 from tests.e2e.controller.stage import Controlled, nodes_of
 from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL, pools
@@ -33,19 +33,10 @@ both = pytest.mark.parametrize("gang", GANGS, ids=str)
 
 
 @pytest.fixture(scope="module")
-def proxy(installed: ControlPlane) -> Iterator[FaultProxy]:
-    """Between the controller of this module and the API server: it knows every call."""
-    with fault_proxy(installed) as proxy:
-        yield proxy
-
-
-@pytest.fixture(scope="module")
 def controller(installed: ControlPlane, proxy: FaultProxy) -> Iterator[Controller]:
     """The only replica; it asks through the proxy."""
-    controller = Controller(installed, through=proxy)
-    controller.start()
-    yield controller
-    controller.kill()
+    with Controller(installed, through=proxy) as controller:
+        yield controller
 
 
 def claim_of(here: Controlled, node: str) -> str:

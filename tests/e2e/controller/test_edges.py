@@ -10,7 +10,7 @@ from tests.e2e.controller.fault_proxy import FaultProxy
 from tests.e2e.controller.faults import Call, Fault
 from tests.e2e.controller.gangs import GANGS, Gang
 from tests.e2e.controller.policies import on_demand, spot
-from tests.e2e.controller.process import Controller, fault_proxy
+from tests.e2e.controller.process import Controller
 from tests.e2e.controller.scenery import furnished, running
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
 from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL
@@ -22,19 +22,10 @@ both = pytest.mark.parametrize("gang", GANGS, ids=str)
 
 
 @pytest.fixture(scope="module")
-def proxy(installed: ControlPlane) -> Iterator[FaultProxy]:
-    """Between the controller of this module and the API server."""
-    with fault_proxy(installed) as proxy:
-        yield proxy
-
-
-@pytest.fixture(scope="module")
 def controller(installed: ControlPlane, proxy: FaultProxy) -> Iterator[Controller]:
     """One of two replicas, which may lead or not; it asks through the proxy."""
-    controller = Controller(installed, through=proxy, arguments=())
-    controller.start()
-    yield controller
-    controller.kill()
+    with Controller(installed, through=proxy, arguments=()) as controller:
+        yield controller
 
 
 def suspends(call: Call) -> bool:

@@ -13,7 +13,7 @@ from tests.e2e.controller import seen
 from tests.e2e.controller.fault_proxy import FaultProxy
 from tests.e2e.controller.gangs import GANGS, Gang
 from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
-from tests.e2e.controller.process import Controller, fault_proxy
+from tests.e2e.controller.process import Controller
 from tests.e2e.controller.scenery import furnished
 from tests.e2e.controller.several import is_whole, one_of
 from tests.e2e.controller.stage import Controlled, drained, nodes_of
@@ -28,19 +28,10 @@ OWN_RECORDS: Final = frozenset({"trainingruns", "trainingruns/status", "events"}
 
 
 @pytest.fixture(scope="module")
-def proxy(installed: ControlPlane) -> Iterator[FaultProxy]:
-    """Between the controller of this module and the API server: it knows every call."""
-    with fault_proxy(installed) as proxy:
-        yield proxy
-
-
-@pytest.fixture(scope="module")
 def controller(installed: ControlPlane, proxy: FaultProxy) -> Iterator[Controller]:
     """The only replica; it asks through the proxy."""
-    controller = Controller(installed, through=proxy)
-    controller.start()
-    yield controller
-    controller.kill()
+    with Controller(installed, through=proxy) as controller:
+        yield controller
 
 
 class Refusals:

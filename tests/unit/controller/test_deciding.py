@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotproof.controller.deciding import is_waiting, observation, placed
+from spotproof.controller.deciding import observation, placed, waits_since
 from spotproof.controller.gang import Gang
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Phase
@@ -42,7 +42,7 @@ def test_the_clock_runs(words: str, looks: list[tuple[int, Gang]], seconds: int,
     at, seen = looks[-1]
     told = observation(status, seen, None, NOW + at)
 
-    assert is_waiting(status) is runs, words
+    assert (waits_since(status) is not None) is runs, words
     assert told.phase is Phase.WAITING
     if runs:
         assert NOW + at - told.since == seconds, words
