@@ -251,8 +251,7 @@ def test_an_error_of_a_job_that_is_moved_at_once_for_clocks_that_are_apart_is_an
     world.process.skew = 1200.0
     world.finish("train", "FAILED")
 
-    world.run(5)
-    world.until_whole("train", within=1200)
+    world.until_whole("train", "on-demand", within=1200)
     assert (world.status("train").evictions, world.status("train").errors) == (0, 1)
     assert len([each for each in world.status("train").history if each.what == "Failed"]) == 1
 

@@ -98,9 +98,13 @@ def placed(status: TrainingRunStatus, gang: Gang, now: Instant) -> TrainingRunSt
 
 
 def _waiting_since(status: TrainingRunStatus, gang: Gang, now: Instant) -> Instant:
-    """Since when, less the time in which the clock stood still."""
+    """Since when, less the time in which the clock stood still.
+
+    Not before the job came to the tier: pods have the API server's clock, and by ours, which was ahead of it, a job
+    that had just been moved had waited out that tier too, and went to and fro.
+    """
     if status.waiting_since is None:
-        return min(gang.waiting_since or now, now)
+        return min(max(gang.waiting_since or now, status.arrived or 0), now)
     paused = status.waiting_paused
     return status.waiting_since if paused is None else min(status.waiting_since + max(now - paused, 0), now)
 

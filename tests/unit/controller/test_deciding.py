@@ -56,3 +56,13 @@ def test_the_clock_runs(words: str, looks: list[tuple[int, Gang]], seconds: int,
 
 def test_a_job_that_has_not_waited_has_no_clock_that_could_stand_still() -> None:
     assert lived((0, QUOTA), (MINUTE, QUOTA)).waiting_paused is None
+
+
+@pytest.mark.parametrize(("arrived", "since"), [(None, NOW), (NOW - 900, NOW), (NOW + 25, NOW + 25)])
+def test_no_wait_began_before_the_job_came_to_the_tier_whatever_the_clock_of_its_pods(
+    arrived: int | None, since: int
+) -> None:
+    """Moved by a controller whose clock is ahead: its pods were refused a node before it came, by theirs."""
+    moved = TrainingRunStatus(tier="spot", arrived=arrived)
+
+    assert placed(moved, WAITS, NOW + 30).waiting_since == since
