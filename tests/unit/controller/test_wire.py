@@ -9,21 +9,29 @@ import pytest
 
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.intake import Intake
-from spotproof.controller.kinds import JOBSET, Kind
+from spotproof.controller.kinds import JOBSET, NODE, Kind, Object
 from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.projecting import Watched
 from spotproof.controller.reflector import Store
 from spotproof.controller.watch_process import MOST, Outbox, Told
-from spotproof.controller.watched import WATCHED
+from spotproof.controller.watched import WATCHED, project_node
 from spotproof.controller.watches import hear, listen
 from spotproof.controller.wire import DECODER, ENCODER, Ended, Paged, Taken
 from spotproof.rehearsal.recording import Version, load
 from tests.conftest import ROOT
-from tests.unit.controller.objects import jobset
+from tests.unit.controller.objects import jobset, thing_of
 
 RECORDINGS = sorted((ROOT / "tests" / "recordings").glob("*.json"))
 
 Heard: TypeAlias = list[tuple[object, ...]]
+
+
+TAINT = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+
+
+def node(at: int, taints: list[dict[str, str]]) -> Object:
+    """One version of a node, as the watch projects it."""
+    return project_node({**thing_of(NODE, "", "n1", at), "spec": {"taints": taints}, "status": {"phase": str(at)}})
 
 
 class Keeper(Unobserved):
@@ -139,6 +147,17 @@ def test_of_a_job_of_which_only_the_version_is_new_only_that_is_told() -> None:
     told.take(jobset("b", at=7), deleted=False)
     kinds = [type(each).__name__ for each in outbox.take()]
     assert kinds == ["Taken", "Renewed", "Taken", "Taken", "Taken", "Begun", "Taken", "Paged", "Renewed"]
+
+
+def test_of_a_node_that_reports_that_nothing_has_changed_nothing_is_told() -> None:
+    rank, outbox = [each.kind for each in WATCHED].index(NODE), Outbox()
+    told = Told(rank, outbox)
+    for at, taints in ((1, []), (2, []), (3, [TAINT]), (4, [TAINT]), (5, [])):
+        told.take(node(at, taints), deleted=False)
+    told.take(node(6, []), deleted=True)
+    told.take(node(7, []), deleted=False)
+    heard = [each.thing["metadata"]["resourceVersion"] for each in outbox.take() if isinstance(each, Taken)]
+    assert heard == ["1", "3", "5", "6", "7"]
 
 
 def test_what_waits_is_passed_on_together_and_in_its_order() -> None:
