@@ -131,6 +131,8 @@ class Gang:
     def _attempt(self, number: int, kill: Kill | None) -> Attempt:
         attempt = Attempt(number, self._found(), kill)
         self._events = queue.Queue()
+        if kill and _from_the_start(kill):
+            self._arm(kill)
         processes = [self._start(attempt, index, *each) for index, each in enumerate(self.commands(number))]
         try:
             self._follow(attempt, processes)
@@ -175,7 +177,7 @@ class Gang:
 
     def _follow(self, attempt: Attempt, processes: Sequence["subprocess.Popen[str]"]) -> None:
         deadlines: dict[int, float] = {}
-        armed = False
+        armed = attempt.kill is not None and _from_the_start(attempt.kill)
         while len(attempt.statuses) < len(processes):
             try:
                 event, value = self._events.get(timeout=_patience(attempt, deadlines))
@@ -196,9 +198,14 @@ class Gang:
                 continue
             if kill.moment == "save" and not armed and _at(kill, attempt.lines):
                 armed = True
-                self.store.watch(kill.write, lambda: self._events.put(("write", None)), kill.to)
+                self._arm(kill)
             elif event == "write" or (kill.moment != "save" and _at(kill, attempt.lines)):
                 self._kill(attempt, kill, processes, deadlines)
+
+    def _arm(self, kill: Kill) -> None:
+        """Have the store say when the write begins that the kill is for, and stop it there where it can."""
+        events = self._events
+        self.store.watch(kill.write, lambda: events.put(("write", None)), kill.to)
 
     def _kill(
         self, attempt: Attempt, kill: Kill, processes: Sequence["subprocess.Popen[str]"], deadlines: dict[int, float]
@@ -240,6 +247,10 @@ class Gang:
     def _errors(self, attempt: int) -> str:
         logs = [self._log(attempt, index) for index in range(self.example.processes)]
         return "\n".join(log.read_text(encoding="utf-8", errors="replace")[-1500:] for log in logs if log.exists())
+
+
+def _from_the_start(kill: Kill) -> bool:
+    return kill.moment == "save" and not kill.step
 
 
 def _at(kill: Kill, lines: Sequence[tuple[float, str]]) -> bool:

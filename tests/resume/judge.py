@@ -56,14 +56,19 @@ def findings(reference: Played, played: Played, kills: int) -> list[str]:
         played: The one that is judged.
         kills: How many were planned; a run that ends before proves less.
     """
-    made = sum(attempt.killed is not None for attempt in played.attempts)
     return [
-        *([f"only {made} of {kills} kills were made"] if made < kills else []),
+        *unmade(played, kills),
         *_of_the_end(reference, played),
         *_of_the_losses(reference, played),
         *(each for index in range(len(played.attempts)) for each in _of_an_attempt(reference, played, index)),
         *_of_what_is_kept(played),
     ]
+
+
+def unmade(played: Played, kills: int) -> list[str]:
+    """What is said of a run that was killed less often than planned: where that is all, it proves nothing."""
+    made = sum(attempt.killed is not None for attempt in played.attempts)
+    return [f"only {made} of {kills} kills were made"] if made < kills else []
 
 
 def figures(played: Played) -> Figures:

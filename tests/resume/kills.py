@@ -18,7 +18,8 @@ class Kill:
     """One node of the gang is reclaimed."""
 
     step: int
-    """Once the program has said that this step, or a later one, is done; 0 for `resume`."""
+    """Once the program has said that this step, or a later one, is done; 0 for `resume`, and for a `save` that is told
+    from those before it by `to`, and is waited for from the start."""
     moment: Moment = "step"
     """`save`: when it begins its `write`th write to the store after that. `resume`: when it says where it starts."""
     told: bool = False

@@ -7,8 +7,8 @@ from tests.resume.kills import Kill
 
 SAVE: Final = "        dcp.save(state, storage_writer=writer)\n"
 MARK: Final = '        self._files.pipe_file(f"{self._folder(self._root, step)}/.metadata", b"")\n'
-TORN: Final = (Kill(step=21, moment="save", write=2, to=r"^step-0*40/"),)
-"""In the middle of the upload of step 40, whenever that of step 20 is over."""
+TORN: Final = (Kill(step=0, moment="save", write=2, to=r"^step-(?!0*20/)"),)
+"""In the middle of the second upload, whichever step it is of."""
 
 TORCH_DCP: Final = Example(
     name="torch-dcp-jobset",

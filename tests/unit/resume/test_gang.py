@@ -65,6 +65,15 @@ def test_a_lost_process_takes_the_gang_along_and_all_start_again_where_they_were
     assert [attempt.statuses for attempt in killed.attempts] == [{0: -9, 1: 143}, {0: 143, 1: 143}, {0: 0, 1: 0}]
 
 
+def test_a_kill_in_a_write_that_is_told_by_its_path_is_made_before_anything_is_said(tmp_path: Path) -> None:
+    early = PROGRAM.replace(
+        'say(f"resumed', "(root / '0').mkdir(exist_ok=True)\n(root / f'0/{attempt}-{rank}').touch()\nsay(f\"resumed"
+    )
+    killed = played(tmp_path / "killed", early, Kill(step=0, moment="save", to="^0/0-0$"))
+
+    assert [attempt.killed is not None for attempt in killed.attempts] == [True, False]
+
+
 def test_an_exit_with_0_after_sigterm_is_found(tmp_path: Path) -> None:
     reference = played(tmp_path / "alone", PROGRAM)
     leaves = PROGRAM.replace("143", "0").replace("    together(step)\n", "")  # the other one would wait for ever
