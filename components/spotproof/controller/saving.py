@@ -60,6 +60,8 @@ def _of_runtime_env(text: str) -> str | None:
 
 def _expanded(text: str, values: Mapping[str, str | None]) -> str | None:
     """As the kubelet fills in `$(NAME)` of variables before it; None where one of them is not known here."""
+    if "$" not in text:
+        return text
     names = [found[1] for found in REFERENCE.finditer(text) if found[1]]
     if any(values.get(name, "") is None for name in names):
         return None
