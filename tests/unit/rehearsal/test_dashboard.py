@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import socket
+import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -73,3 +75,15 @@ def test_a_deleted_job_is_gone(dashboard: Dashboard) -> None:
 def test_what_is_no_job_is_not_found(dashboard: Dashboard) -> None:
     assert ask(dashboard, "GET", f"{HEAD}/api/serve/applications/")[0] == 404
     assert ask(dashboard, "GET", f"{HEAD}/api/jobs/train-1/logs") == (200, {"logs": ""})
+
+
+def test_nothing_is_said_of_who_asks_and_does_not_wait_for_the_answer(capfd: pytest.CaptureFixture[str]) -> None:
+    with Dashboard() as dashboard:
+        dashboard._server.daemon_threads = False  # so that its end waits for those of its answers
+        host, port = dashboard.address.split(":")
+        with dashboard._lock, socket.create_connection((host, int(port))) as kuberay:
+            kuberay.sendall(f"GET {HEAD}/api/jobs/train-1 HTTP/1.1\r\n\r\n".encode())
+            # closed so, the connection is cut and not ended: no answer can be written
+            kuberay.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    assert capfd.readouterr().err == ""
