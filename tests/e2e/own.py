@@ -1,6 +1,6 @@
 """The API server as one test's recorder is to see it: without what earlier tests on the same control plane left."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from spotproof.kube.client import Kube
@@ -42,9 +42,13 @@ class Own:
         self._began = int(version)
         return version
 
-    def watch(self, kinds: Iterable[tuple[str, str]], since: str = "0") -> "OwnWatch":
+    def watch(self, kinds: Iterable[tuple[str, str]], since: str) -> "OwnWatch":
         """Every version of what is the test's own."""
         return OwnWatch(self._kube.watch(kinds, since), self)
+
+    def list(self, api_version: str, kind: str) -> Sequence[dict[str, Any]]:
+        """What is the test's own of what is there."""
+        return [thing for thing in self._kube.list(api_version, kind) if self.has(thing)]
 
     def has(self, thing: Mapping[str, Any]) -> bool:
         """Whether an object is the test's own."""

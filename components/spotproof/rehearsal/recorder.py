@@ -74,8 +74,12 @@ class Server(Protocol):
         """The state of everything now."""
         ...
 
-    def watch(self, kinds: Iterable[tuple[str, str]], since: str = "0") -> Stream:
-        """Every version of every object of kinds, what is there first."""
+    def watch(self, kinds: Iterable[tuple[str, str]], since: str) -> Stream:
+        """Every version of every object of kinds that was written after a state."""
+        ...
+
+    def list(self, api_version: str, kind: str) -> Sequence[dict[str, Any]]:
+        """Every object of a kind that is there now."""
         ...
 
 
@@ -122,9 +126,19 @@ class Recorder:
         self._thread = threading.Thread(target=self._follow, name="recorder", daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin: what is there now is recorded as `there`."""
-        self._began = int(self._kube.resource_version())
-        self._stream = self._kube.watch([(version, kind) for kind, version in self._kinds.items()])
+        """Begin: what is there now is recorded as `there`.
+
+        Watched is what is written from this state on, however late a watch is answered. A watch that begins with what
+        is there lacks what was written until then: on a full machine that of JobSets once came after the pods, and they
+        passed for those of another job.
+        """
+        began = self._kube.resource_version()
+        self._began = int(began)
+        for kind, version in self._kinds.items():
+            for thing in self._kube.list(version, kind):
+                if int(thing["metadata"]["resourceVersion"]) <= self._began:  # what is newer is watched
+                    self.receive("added", thing, self._now())
+        self._stream = self._kube.watch([(version, kind) for kind, version in self._kinds.items()], began)
         self._thread.start()
         return self
 

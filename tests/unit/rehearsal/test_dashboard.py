@@ -79,9 +79,9 @@ def test_what_is_no_job_is_not_found(dashboard: Dashboard) -> None:
 
 def test_nothing_is_said_of_who_asks_and_does_not_wait_for_the_answer(capfd: pytest.CaptureFixture[str]) -> None:
     with Dashboard() as dashboard:
-        dashboard._server.daemon_threads = False  # so that its end waits for those of its answers
+        dashboard._server.daemon_threads = False  # pyright: ignore[reportPrivateUsage]  # its end waits for them
         host, port = dashboard.address.split(":")
-        with dashboard._lock, socket.create_connection((host, int(port))) as kuberay:
+        with dashboard._lock, socket.create_connection((host, int(port))) as kuberay:  # pyright: ignore[reportPrivateUsage]
             kuberay.sendall(f"GET {HEAD}/api/jobs/train-1 HTTP/1.1\r\n\r\n".encode())
             # closed so, the connection is cut and not ended: no answer can be written
             kuberay.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

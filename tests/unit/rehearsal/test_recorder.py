@@ -1,6 +1,6 @@
 import queue
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,7 +21,8 @@ class Change(NamedTuple):
 class Server:
     """Delivers what it is given, and says when all of it was taken."""
 
-    def __init__(self, *changes: Change | Exception) -> None:
+    def __init__(self, *changes: Change | Exception, there: Sequence[dict[str, Any]] = ()) -> None:
+        self.there = there
         self.changes: queue.Queue[Change | Exception] = queue.Queue()
         for each in changes:
             self.changes.put(each)
@@ -32,9 +33,12 @@ class Server:
     def resource_version(self) -> str:
         return "100"
 
-    def watch(self, kinds: Iterable[tuple[str, str]], since: str = "0") -> "Server":
-        assert since == "0"
-        self.kinds = list(kinds)
+    def list(self, api_version: str, kind: str) -> Sequence[dict[str, Any]]:
+        return [each for each in self.there if (each["apiVersion"], each["kind"]) == (api_version, kind)]
+
+    def watch(self, kinds: Iterable[tuple[str, str]], since: str) -> "Server":
+        assert since == "100"
+        self.kinds = [*kinds]
         return self
 
     def next(self, within_seconds: float | None = None) -> Change | None:
@@ -58,8 +62,8 @@ def change(kind: str, at: float, version: int, thing: dict[str, Any]) -> Change:
     return Change(kind, thing, NOW + at)
 
 
-def recorded(*changes: Change | Exception) -> tuple[Recorder, Recording, Server]:
-    server = Server(*changes)
+def recorded(*changes: Change | Exception, there: Sequence[dict[str, Any]] = ()) -> tuple[Recorder, Recording, Server]:
+    server = Server(*changes, there=there)
     with Recorder(server, kinds={"Pod": "v1"}, now=lambda: NOW) as recorder:
         assert server.taken.wait(10)
     return recorder, recorder.recording(), server
@@ -67,10 +71,10 @@ def recorded(*changes: Change | Exception) -> tuple[Recorder, Recording, Server]
 
 def test_versions_are_kept_in_order_with_their_seconds_and_what_was_there_before() -> None:
     _, found, server = recorded(
-        change("ADDED", 0.0, 90, pod("1")),
         change("ADDED", 1.0, 101, pod("2")),
         change("MODIFIED", 1.5, 102, pod("1", phase="Running")),
         change("DELETED", 2.0, 103, pod("2")),
+        there=[change("ADDED", 0.0, 90, pod("1")).object],
     )
 
     assert server.kinds == [("v1", "Pod")]
@@ -81,6 +85,16 @@ def test_versions_are_kept_in_order_with_their_seconds_and_what_was_there_before
         (1.9, "modified", "pod-1"),
         (2.4, "deleted", "pod-2"),
     ]
+
+
+def test_what_is_written_while_a_recording_begins_is_told_by_its_watches_alone_and_whole() -> None:
+    _, found, _ = recorded(
+        change("ADDED", 0.5, 101, pod("1")),
+        change("MODIFIED", 1.0, 102, pod("1", phase="Running")),
+        there=[change("ADDED", 0.0, 102, pod("1", phase="Running")).object],
+    )
+
+    assert [(each.at, each.change) for each in found.versions] == [(0.9, "added"), (1.4, "modified")]
 
 
 def test_a_write_that_is_received_late_is_told_before_what_was_written_after_it() -> None:
