@@ -38,7 +38,7 @@ class Server:
 
     def watch(self, kinds: Iterable[tuple[str, str]], since: str) -> "Server":
         assert since == "100"
-        self.kinds = [*kinds]
+        self.kinds = list(kinds)
         return self
 
     def next(self, within_seconds: float | None = None) -> Change | None:
