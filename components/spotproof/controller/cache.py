@@ -260,6 +260,11 @@ class Cache:
         with self._lock:
             return list(self._index.at(Relation.RUN_WAITING_FOR_POOL, pool).values())
 
+    def half_placed(self, pool: str) -> list[Object]:
+        """Those of them that hold nodes of it."""
+        with self._lock:
+            return list(self._index.at(Relation.RUN_HALF_PLACED_ON_POOL, pool).values())
+
     def links(self) -> int:
         """How many links from object to object are kept: none where nothing is left."""
         with self._lock:

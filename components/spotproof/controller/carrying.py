@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from spotproof.controller import asking, concluding, deciding, standing
+from spotproof.controller import asking, concluding, standing
 from spotproof.controller.case import Case
 from spotproof.controller.endings import end
 from spotproof.controller.moving import UNMARKING, Ended, Moving, advance, annotation
@@ -26,7 +26,7 @@ def over(case: Case, status: TrainingRunStatus) -> None:
     state = case.state
     if state.over is not None and status.phase != state.over:
         message = state.message or why(state.over)
-        status = status.model_copy(update={"move": None, "interruption": None, **deciding.NOT_WAITING})
+        status = status.model_copy(update={"move": None, "interruption": None})
         status = concluding.in_phase(status, state.over, state.over, message)
     case.written(status)
     case.cache.departed.forget(case.key)
@@ -42,6 +42,11 @@ def tell_counts(case: Case, before: TrainingRunStatus, after: TrainingRunStatus)
     if after.errors > before.errors:
         case.tell("Error", message=evidence, tier=tier, count=after.errors)
         case.observer.interrupted(case.key.kind, "error")
+    if concluding.disruptions(before, after) > 0:
+        case.tell("Disrupted", message=evidence, tier=tier)
+        case.observer.interrupted(case.key.kind, "voluntary")
+    if concluding.is_true(after, concluding.LAST_WAITS) and not concluding.is_true(before, concluding.LAST_WAITS):
+        case.tell(concluding.LAST_WAITS, message=after.message)
     if after.stalled_restarts >= concluding.STALLED and before.stalled_restarts < concluding.STALLED:
         case.tell("NoProgress", count=after.stalled_restarts)
 
@@ -94,5 +99,6 @@ def _stepped(case: Case, status: TrainingRunStatus, move: Move, *, baseline: boo
     counted = {"counted": case.kind.baseline(case.job)} if baseline else {}
     status = status.model_copy(update={"move": move, **counted})
     if move.step == "Resuming" and move.resume_at is not None:
-        return concluding.in_phase(status, "Parked", move.reason, move.message)
+        parked = concluding.in_phase(status, "Parked", move.reason, move.message)
+        return parked.model_copy(update={"next_decision_time": move.resume_at})
     return status

@@ -11,10 +11,14 @@ from spotproof.controller.phases import REASONS, ROLE_MISSING, why
 from spotproof.controller.said import Said, Want
 from spotproof.fallback.reasons import Code, sentence
 from spotproof.fallback.record import KEPT_HISTORY, Past, RunCondition, RunPhase, TrainingRunStatus
-from spotproof.fallback.run import NEVER, Decision, Instant
+from spotproof.fallback.run import Decision, Instant
 
 ACCEPTED: Final = "Accepted"
 LAST_TIER: Final = frozenset({Code.LAST, Code.DRY, Code.DRY_ALONE})
+LAST_WAITS: Final = "LastTierWaits"
+HANDS_OFF: Final = frozenset({"Suspended", "HandedBack", "Manual", "Refused", "Succeeded", "Failed"})
+"""Phases of a job that is in other hands, or over: what it waits for and holds there is no news of ours, and would be
+taken for a wait of hours once it is back."""
 STALLED: Final = 5
 """Restarts in a row without progress after which the owner is told (design, section 6)."""
 
@@ -46,7 +50,8 @@ def in_phase(status: TrainingRunStatus, phase: RunPhase, reason: str, message: s
     """The status in a phase that no clock runs in, and in which no tier is asked."""
     tiers = tuple(each.model_copy(update={"asking_since": None}) for each in status.tiers)
     said = {"phase": phase, "reason": reason, "message": message[:1024], "next_decision_time": None}
-    return status.model_copy(update={**said, "tiers": tiers})
+    waits = deciding.NOT_WAITING if phase in HANDS_OFF else {}
+    return status.model_copy(update={**said, **waits, "tiers": tiers})
 
 
 def because(status: TrainingRunStatus, reason: str, **values: object) -> TrainingRunStatus:
@@ -65,12 +70,19 @@ def failed_too_often(before: TrainingRunStatus, after: TrainingRunStatus, job: O
     return because(after, "TooManyErrors", errors=after.errors, limit=limit)
 
 
-def decided(
-    status: TrainingRunStatus, decision: Decision, gang: Gang, waits_for: Said | None, now: Instant
+def decided(  # noqa: PLR0913 - what is known of a job that stays
+    status: TrainingRunStatus,
+    decision: Decision,
+    gang: Gang,
+    waits_for: Said | None,
+    now: Instant,
+    *,
+    patience: float,
 ) -> TrainingRunStatus:
     """The status after the rule has answered that the job stays where it is.
 
-    `waits_for` is what the scheduler, Karpenter or the cloud says is missing.
+    `waits_for` is what the scheduler, Karpenter or the cloud says is missing, `patience` the tier's pendingTimeout in
+    seconds, after which its owner is told where no tier comes next.
     """
     waiting = deciding.waits_since(status) is not None and decision.reason.code is not Code.PLACED
     said, reason = sentence(decision.reason), decision.reason.code.value
@@ -84,13 +96,23 @@ def decided(
             "reason": reason,
             "message": said[:1024],
             "waiting_for": waits_for.text[:1024] if waiting and waits_for else None,
-            "next_decision_time": None if decision.next_at >= NEVER else decision.next_at,
         }
     )
-    if waiting and decision.reason.code in LAST_TIER:
-        missing = ROLE_MISSING if role else "NoRoom"
-        return conditioned(status, "LastTierWaits", missing, now, message=said, tier=status.tier)
-    return conditioned(status, "LastTierWaits", "Placed", now)
+    if decision.reason.code is Code.PLACED and not gang.is_placed:
+        # between two tries for the last tier there is no pod that could say that it waits
+        return status
+    if not waiting or decision.reason.code not in LAST_TIER:
+        return conditioned(status, LAST_WAITS, "Placed", now)
+    if role:
+        return conditioned(status, LAST_WAITS, ROLE_MISSING, now, tier=status.tier)
+    if is_true(status, LAST_WAITS) or now - (status.waiting_since or now) >= patience:
+        return conditioned(status, LAST_WAITS, "NoRoom", now, message=said)
+    return status
+
+
+def is_true(status: TrainingRunStatus, kind: str) -> bool:
+    """Whether a condition holds."""
+    return any(each.type == kind and each.status == "True" for each in status.conditions)
 
 
 def _phase(status: TrainingRunStatus, gang: Gang, *, waiting: bool) -> RunPhase:
@@ -107,13 +129,43 @@ def remembering(status: TrainingRunStatus, *past: Past) -> TrainingRunStatus:
 
 
 def counting(before: TrainingRunStatus, after: TrainingRunStatus, now: Instant) -> TrainingRunStatus:
-    """The history with what was counted just now."""
+    """The history with what was counted just now, and without what turned out to be something else."""
     said = after.interruption or before.interruption
     message = "" if said is None else said.evidence
     lost = Past(at=now, what="Evicted", from_=after.tier, reason="Eviction", message=message)
-    failed = lost.model_copy(update={"what": "Failed", "reason": "Error"})
-    found = [lost] * (after.evictions - before.evictions) + [failed] * (after.errors - before.errors)
+    changes = (
+        (lost, after.evictions - before.evictions),
+        (lost.model_copy(update={"what": "Failed", "reason": "Error"}), after.errors - before.errors),
+        (lost.model_copy(update={"what": "Disrupted", "reason": "Voluntary"}), disruptions(before, after)),
+    )
+    found = [each for each, count in changes for _ in range(count)]
+    withdrawn = {each.what: -count for each, count in changes if count < 0}
+    after = after.model_copy(update={"history": _without(after.history, withdrawn)}) if withdrawn else after
     return remembering(after, *found) if found else after
+
+
+def _without(history: tuple[Past, ...], withdrawn: dict[str, int]) -> tuple[Past, ...]:
+    """The history without the newest so many of each word."""
+    kept = list[Past]()
+    for each in reversed(history):
+        if withdrawn.get(each.what, 0) > 0:
+            withdrawn[each.what] -= 1
+        else:
+            kept.append(each)
+    return tuple(reversed(kept))
+
+
+def disruptions(before: TrainingRunStatus, after: TrainingRunStatus) -> int:
+    """How many interruptions were found to be nobody's fault just now; -1 where one of before turned out to be."""
+    old, new = before.interruption, after.interruption
+    same = old is not None and new is not None and (old.attempt, old.since) == (new.attempt, new.since)
+    if old is not None and new is not None and same:
+        return (new.cause == "voluntary") - (old.cause == "voluntary")
+    charged = after.evictions > before.evictions or after.errors > before.errors
+    found = int(new is not None and new.cause == "voluntary")
+    if old is not None and charged:
+        return found - (new is None and old.cause == "voluntary")
+    return found + (old is not None and old.cause == "undecided")
 
 
 def arrived(status: TrainingRunStatus, now: Instant) -> TrainingRunStatus:

@@ -77,8 +77,11 @@ def with_sight(status: TrainingRunStatus, pool: str, sight: Sight) -> TrainingRu
     return with_tier(status, tier_of(status, pool).model_copy(update=update))
 
 
-def placed(status: TrainingRunStatus, gang: Gang, now: Instant) -> TrainingRunStatus:
-    """Where the gang is now: running, being placed, or waiting, and since when."""
+def placed(status: TrainingRunStatus, gang: Gang, now: Instant, *, unwatched: bool = False) -> TrainingRunStatus:
+    """Where the gang is now: running, being placed, or waiting, and since when.
+
+    `unwatched`: nobody may have looked for a while, as before a process began.
+    """
     if (tier := status.tier) is None:
         return status
     held = len(gang.nodes)
@@ -89,6 +92,9 @@ def placed(status: TrainingRunStatus, gang: Gang, now: Instant) -> TrainingRunSt
         return _running(with_sight(status, tier, history.seen_up(sight, now)) if not own.there else status, now)
     if gang.waiting:
         since = _waiting_since(status, gang, now)
+        if unwatched and gang.waiting_since is not None:
+            # it may have run for hours meanwhile: its pods wait since it last lost one, at the earliest
+            since = min(max(since, gang.waiting_since), now)
         if own.there or own.down is None:
             status = with_sight(status, tier, history.seen_down(sight, now))
         return status.model_copy(update={"waiting_since": since, "since": since, "waiting_paused": None})

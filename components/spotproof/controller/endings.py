@@ -22,13 +22,9 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     # taken before the resume; an attempt that ended by itself is counted as it ends here
     counted = status.counted if move.step == "Resuming" else case.kind.baseline(case.job)
     status = status.model_copy(update={"selector": move.selector, "capacity": move.capacity, "counted": counted})
-    status = status.model_copy(
-        update={
-            "attempt": status.attempt + 1,
-            "since": None,
-            **deciding.NOT_WAITING,
-        }
-    )
+    if move.from_ != move.to:
+        status = concluding.conditioned(status, concluding.LAST_WAITS, "Placed", case.second)
+    status = status.model_copy(update={"attempt": status.attempt + 1, "since": None, **deciding.NOT_WAITING})
     case.cache.departed.forget(case.key)
     # what has ended is left where it is, and is no loss of the attempt that begins
     case.memory.accounted = {each["metadata"]["uid"] for each in case.cache.pods(case.key)}

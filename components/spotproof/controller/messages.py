@@ -62,6 +62,12 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
             "The gang lost a node to the market. It is counted once, however many pods it took, and comes back by "
             "itself.",
         ),
+        "Disrupted": Message(
+            "Normal",
+            "interrupted on {tier}, charged to nobody: {message}",
+            "The gang lost a pod by somebody's choice: a drain, an upgrade, Karpenter's consolidation, a pod of higher "
+            "priority. It comes back by itself, and counts neither as an eviction nor as an error.",
+        ),
         "Error": Message(
             "Warning",
             "error {count} on {tier}: {message}",
@@ -121,6 +127,13 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
             "suspended for good: {message}",
             "The program failed by itself more often than its backoffLimit allows. Evictions are not among them.",
             READ_THE_LOG,
+        ),
+        "LastTierWaits": Message(
+            "Warning",
+            "{message}",
+            "The job has waited out the pendingTimeout of its last tier. It goes on waiting, and is never failed for "
+            "that; a gang that got only part of its nodes gives them back for a while.",
+            "Nothing, or give it another tier: more zones, another machine type, a larger maxNodes or quota.",
         ),
         "NodeGone": Message(
             "Normal",
@@ -242,7 +255,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
         ),
         "LastTierWaits": Condition(
             "TrainingRun",
-            "The job waits for its last tier, with nowhere further to go. It is never failed for that.",
+            "The job has waited out the pendingTimeout of its last tier, with nowhere further to go, or nothing will "
+            "ever come of its wait. It is never failed for that.",
             {
                 "NoRoom": State(
                     "True",

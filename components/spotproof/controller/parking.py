@@ -5,6 +5,7 @@ a younger one can give; a job that is alone gives back too, because idle nodes a
 after a while that no other job shares, and after those that are older.
 """
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from spotproof.controller.deciding import waits_since
@@ -18,7 +19,7 @@ from spotproof.fallback.view import ANSWER
 if TYPE_CHECKING:
     from spotproof.controller.visit import Visit
 
-__all__ = ["ANSWER", "due", "resume_at"]
+__all__ = ["ANSWER", "due", "patience", "resume_at"]
 
 LEAST: Final = 0.5
 """Of pendingTimeout: how soon a job comes again at the earliest; three times as late at the latest."""
@@ -27,15 +28,43 @@ APART_SECONDS: Final = 10
 tenth."""
 
 
+def patience(here: "Visit", status: TrainingRunStatus) -> float:
+    """How long the job may wait on its tier, in seconds; for ever on one of which no policy says it."""
+    tier = here.tiers.get(status.tier or "")
+    return math.inf if tier is None else tier.pending_timeout.total_seconds()
+
+
 def due(here: "Visit", status: TrainingRunStatus) -> float | None:
-    """When a half-placed job is to give back; None where it is none."""
-    tier, since = here.tiers.get(status.tier or ""), waits_since(status)
-    if tier is None or since is None or not status.nodes_held:
+    """When a half-placed job is to give back; None where it is none.
+
+    Not while a question is open that was asked before that: another tier may have room for all of it, and a question
+    ends with the nodes. Of several tiers that answer as slowly as they are asked one always is.
+    """
+    since = waits_since(status)
+    if since is None or not status.nodes_held or (at := since + patience(here, status)) == math.inf:
         return None
-    if any(each.asking_since is not None for each in status.tiers):
-        # another tier may have room for all of it, and a question ends with the nodes
-        return None
-    return float(since) + tier.pending_timeout.total_seconds()
+    return max([at, *(asked + ANSWER for each in status.tiers if (asked := each.asking_since) and asked < at)])
+
+
+def instants(here: "Visit", status: TrainingRunStatus) -> list[float]:
+    """When a job that waits is to be looked at again: as its patience ends, and for nodes that it holds.
+
+    The oldest of several keeps its nodes for now, and looks again once the next of the others should have given back.
+    """
+    since, at = waits_since(status), due(here, status)
+    found = [] if since is None else [since + patience(here, status), *([] if at is None else [at])]
+    if at is not None and at <= here.now:
+        theirs = [_gives_back(here, run) for run in _others(here, status)]
+        found.append(max(min(theirs, default=here.now), here.now) + APART_SECONDS)
+    return [each for each in found if here.now < each < math.inf]
+
+
+def _gives_back(here: "Visit", run: Object) -> float:
+    """When another job of the tier has given its nodes back, or comes again after it has."""
+    status = read_status(run)
+    if status.move is not None and status.move.resume_at is not None:
+        return status.move.resume_at
+    return (status.waiting_since or here.second) + patience(here, status)
 
 
 def resume_at(here: "Visit", status: TrainingRunStatus, decision: Decision) -> Instant | None:
@@ -66,9 +95,13 @@ def _comes_again(run: Object) -> Instant | None:
 
 
 def _is_the_oldest_of_several(here: "Visit", status: TrainingRunStatus) -> bool:
-    waiting = here.cache.waiting(status.tier or "")
-    others = [run for run in waiting if read_status(run).nodes_held and not _is_same(run, here.run)]
+    others = _others(here, status)
     return bool(others) and all(_age(here.run) < _age(other) for other in others)
+
+
+def _others(here: "Visit", status: TrainingRunStatus) -> list[Object]:
+    """The other jobs that hold some of the tier's nodes and wait for more."""
+    return [run for run in here.cache.half_placed(status.tier or "") if not _is_same(run, here.run)]
 
 
 def _is_same(one: Object, other: Object) -> bool:

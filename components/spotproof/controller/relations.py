@@ -55,6 +55,8 @@ class Relation(enum.IntEnum):
     CLAIM_COMING_TO_POOL = enum.auto()
     """Of those, one that is no node yet: there are few, however large the cluster is."""
     RUN_WAITING_FOR_POOL = enum.auto()
+    RUN_HALF_PLACED_ON_POOL = enum.auto()
+    """Of those, one that holds nodes there."""
     RUN_NAMING_NODE = enum.auto()
     """As one whose pods were lost and whose fate tells why: it may go minutes after its last pod."""
     JOB_UNDER_POLICY = enum.auto()
@@ -132,6 +134,8 @@ def _of_run(run: Object) -> Iterator[Link]:
     status = run.get("status") or {}
     if status.get("waitingSince") and (tier := status.get("tier")):
         yield Relation.RUN_WAITING_FOR_POOL, (tier,)
+        if status.get("nodesHeld"):
+            yield Relation.RUN_HALF_PLACED_ON_POOL, (tier,)
     interruption = status.get("interruption") or {}
     if interruption.get("finding") != "eviction":
         for node in interruption.get("nodes", ()):

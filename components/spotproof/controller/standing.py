@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from spotproof.controller import concluding, deciding
+from spotproof.controller import concluding
 from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
 from spotproof.controller.gang import cut_short
@@ -210,8 +210,10 @@ def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
     """The record of a job that is managed; where it is seen for the first time it is where its templates say."""
     if status.phase in HELD:
         there = _first(case, remembering(policy, status))
-        update = {"phase": "Pending", "tier": there, **deciding.NOT_WAITING}
-        status = afresh(case, status).model_copy(update=update)
+        if status.phase == "Refused":
+            # whoever breaks it again is told again
+            case.memory.told = ()
+        status = afresh(case, status).model_copy(update={"phase": "Pending", "tier": there})
     if status.tier is None:
         update = {"tier": _first(case, policy), "attempt": 1}
         counted = case.kind.baseline(case.job) if _was_there_before(case) else status.counted
@@ -276,8 +278,7 @@ def _aimed(move: Move, policy: ResolvedPolicy) -> Move:
 
 def leave_suspended(status: TrainingRunStatus) -> TrainingRunStatus:
     """The record of a job that somebody else has suspended: nothing is done, and nothing counts, until they resume."""
-    away = status.model_copy(update={"interruption": None, **deciding.NOT_WAITING})
-    return concluding.because(away, "SuspendedElsewhere")
+    return concluding.because(status.model_copy(update={"interruption": None}), "SuspendedElsewhere")
 
 
 def _first(case: Case, policy: ResolvedPolicy) -> str:

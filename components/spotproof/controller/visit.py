@@ -1,6 +1,7 @@
 """One visit to a job that is under way: see what was lost, count it, ask the rule, and begin what it says."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -70,7 +71,7 @@ def visit(here: Visit, status: TrainingRunStatus) -> Outcome:
             status = deciding.saved(status, here.rule, here.job, seen, here.second)
         done = status.done_seconds if seen.progress is None else seen.progress
         status = concluding.progressing(status, done, here.second, restarts=found)
-    status = deciding.placed(status, here.gang, here.second)
+    status = deciding.placed(status, here.gang, here.second, unwatched=here.memory.is_new)
     if here.gang.is_whole:
         status = concluding.arrived(status, here.second)
     if (failed := concluding.failed_too_often(before, status, here.job)) is not None:
@@ -290,14 +291,17 @@ def _decided(here: Visit, status: TrainingRunStatus) -> Outcome:
     status = status.model_copy(update={"deadline": look})
     if decision.action is Action.MOVE:
         return _moving(here, status, decision)
-    status = concluding.decided(status, decision, here.gang, _missing(here, status), here.second)
+    patience = parking.patience(here, status)
+    status = concluding.decided(status, decision, here.gang, _missing(here, status), here.second, patience=patience)
     if resume_at := parking.resume_at(here, status, decision):
         message = why(HALF_PLACED, nodes=status.nodes_held, tier=status.tier)
         parked = _begun(here, status, status.tier or "", (HALF_PLACED, message), resume_at=resume_at)
         return Outcome(parked)
     status = _without_moot(status)
     instants = _instants(here, status, decision, *([] if launching is None else [launching]))
-    return Outcome(status, min(instants, default=None))
+    look_at = min((at for at in instants if at > here.now), default=None)
+    status = status.model_copy(update={"next_decision_time": None if look_at is None else math.ceil(look_at)})
+    return Outcome(status, here.now + 1 if look_at is None and instants else look_at)
 
 
 def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
@@ -368,9 +372,7 @@ def _instants(here: Visit, status: TrainingRunStatus, decision: Decision, *more:
         found += [float(open_.since + wait) for wait in (LOOK_SECONDS, DRAIN_SECONDS) if open_.since + wait > here.now]
     elif open_ is not None and open_.over is None and _is_short_of_done_pods(here):
         found.append(float(open_.since + LOOK_SECONDS))
-    if (waits := parking.due(here, status)) is not None:
-        found.append(waits)
-    return [at for at in found if at > here.now] or ([here.now + 1] if any(at <= here.now for at in found) else [])
+    return [*found, *parking.instants(here, status)]
 
 
 def past(move: Move) -> Past:

@@ -77,7 +77,8 @@ def _doing(status: TrainingRunStatus) -> Iterator[Doing]:
     if move := status.move:
         way = f"from {move.from_} to {move.to}" if move.from_ != move.to else f"again on {move.to}"
         why = f" ({move.message})" if move.message != status.message else ""
-        yield Doing("move begun", move.since, f"{way}{why}, now {STEPS[move.step]}")
+        again = "" if move.resume_at is None else f", not before {moment(move.resume_at)}"
+        yield Doing("move begun", move.since, f"{way}{why}, now {STEPS[move.step]}{again}")
 
 
 def answer(tier: RunTier, now: Instant) -> str:
