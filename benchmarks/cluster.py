@@ -40,31 +40,36 @@ Row = tuple[str, str, str, str]
 def main() -> None:
     """Measure, print, and with --write put it into docs/performance.md."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--runs", type=int, default=RUNS, help="of each loss and move")
+    options.add_argument("--runs", type=int, default=RUNS, help="of each loss and move; 0 for none")
     options.add_argument("--jobs", type=int, default=JOBS, help="that run at once, for the last figure; 0 for none")
     options.add_argument("--write", action="store_true", help="into docs/performance.md")
     chosen = options.parse_args()
     print(f"{machine()}, load of the machine before: {os.getloadavg()[0]:.1f}", flush=True)
+    for name, text in _blocks(chosen.runs, chosen.jobs).items():
+        print(text, flush=True)
+        if chosen.write:
+            between(PAGE, text, name)
+
+
+def _blocks(runs: int, jobs: int) -> dict[str, str]:
+    """What is written, by the name of its place on the page."""
+    found = dict[str, str]()
     with ControlPlane(find_tools(os.environ), PARTS) as plane, Theatre(plane) as theatre:
-        losses, moves = _losses(theatre, chosen.runs), _moves(theatre, chosen.runs)
-        many = [many_jobs(theatre, chosen.jobs)] if chosen.jobs else []
+        losses, moves = (_losses(theatre, runs), _moves(theatre, runs)) if runs else ([], [])
+        if jobs:
+            columns = ("jobs at once", "nodes that vanish one by one", "seconds to whole again", "not counted exactly")
+            found["many"] = f"Measured on {machine()}.\n\n{table(columns, [many_jobs(theatre, jobs)])}"
+    if not runs:
+        return found
     types = pools().instance_types
     with ControlPlane(find_tools(os.environ), Parts.ALL, instance_types=types) as plane, Theatre(plane) as theatre:
-        losses += _claims(theatre, chosen.runs)
+        losses += _claims(theatre, runs)
     parts = [
-        f"Measured on {machine()}; the median of {chosen.runs} runs, in brackets the fastest and the slowest.",
+        f"Measured on {machine()}; the median of {runs} runs, in brackets the fastest and the slowest.",
         table(("a node of the gang", "of a", "seconds to whole again", "without the controller"), losses),
         table(("move", "seconds to whole again", "calls of the controller", "of them writes"), moves),
     ]
-    if many:
-        parts.append(
-            table(
-                ("jobs at once", "nodes that vanish one by one", "seconds to whole again", "not counted exactly"), many
-            )
-        )
-    print("\n\n".join(parts))
-    if chosen.write:
-        between(PAGE, "\n\n".join(parts), "cluster")
+    return {"cluster": "\n\n".join(parts), **found}
 
 
 def _losses(theatre: Theatre, runs: int) -> list[Row]:

@@ -17,7 +17,6 @@ from tests.soak.play import Theatre
 JOBS: Final = 300
 EVICTIONS: Final = 120
 A_SECOND: Final = 2
-"""At the most: each waits for the calls that take the node away, too."""
 PODS: Final = 2
 """Of a gang, on a node of its own."""
 SECONDS: Final = 900.0
@@ -69,7 +68,10 @@ def many_jobs(theatre: Theatre, jobs: int) -> tuple[str, str, str, str]:
             here.wait(lambda: len(seen.whole_since) == jobs, f"{jobs} gangs to be whole", SECONDS)
             here.wait(lambda: _all_run(here, gangs), f"{jobs} TrainingRuns to say so", SECONDS)
             lost = gangs[: min(EVICTIONS, jobs)]
-            gone = {gang.name: _vanishes(here, seen, gang, number) for number, gang in enumerate(lost)}
+            began = time.monotonic()
+            gone = {
+                gang.name: _vanishes(here, seen, gang, began + number / A_SECOND) for number, gang in enumerate(lost)
+            }
             here.wait(lambda: all(_is_back(seen, *each) for each in gone.items()), "all to be whole again", SECONDS)
         outages = sorted(seen.whole_since[name] - at for name, at in gone.items())
         here.wait(lambda: _all_run(here, gangs), "all TrainingRuns to say so", SECONDS)
@@ -98,9 +100,9 @@ def _required(expressions: Sequence[Any]) -> Any:
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
-def _vanishes(here: Controlled, seen: Seen, gang: Gang, number: int) -> float:
-    """Its node is gone, and there is another one; two a second. Returns when."""
-    time.sleep(1 / A_SECOND if number else 0)
+def _vanishes(here: Controlled, seen: Seen, gang: Gang, due: float) -> float:
+    """Its node is gone, and there is another one, at that time of the monotonic clock. Returns when, since 1970."""
+    time.sleep(max(due - time.monotonic(), 0))
     (node,) = seen.nodes(gang.name)
     here.add_nodes(SPOT_POOL, 1)
     at = time.time()
