@@ -275,11 +275,14 @@ class Reflector:
 
         Waking up for each of 67 nodes' reports a second took 166 microseconds, reading them together 50.
         """
-        gather_seconds, asked = self.watched.gather_seconds, self._seconds()
+        if not (gather_seconds := self.watched.gather_seconds):
+            yield from stream
+            return
+        asked = self._seconds()
         for event in stream:
             alone = self._seconds() - asked > ALONE_SECONDS
             yield event
-            if alone and gather_seconds:
+            if alone:
                 self._pause(gather_seconds)
             asked = self._seconds()
 

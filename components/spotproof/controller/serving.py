@@ -1,11 +1,12 @@
 """What the process answers to whoever asks it how it is: plain HTTP, a few paths, no input."""
 
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Final, NamedTuple
+
+from spotproof.kube.listening import Listening
 
 ANSWER_SECONDS: Final = 5
 """A client that says nothing for so long is left."""
@@ -51,7 +52,7 @@ class Server:
     """
 
     def __init__(self, address: Address, paths: Paths) -> None:
-        self._server = _Listening(address, type("Handler", (_Handler,), {"paths": paths}))
+        self._server = Listening(address, type("Handler", (_Handler,), {"paths": paths}))
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(POLL_SECONDS,), daemon=True)
         self._thread.start()
@@ -61,17 +62,6 @@ class Server:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(ANSWER_SECONDS)
-
-
-class _Listening(ThreadingHTTPServer):
-    daemon_threads = True
-    # Two replicas on one machine are told of each other's port.
-    allow_reuse_address = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing where whoever asked has gone: a probe that gives up is no fault of the controller's."""
-        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
-            super().handle_error(request, client_address)  # pyright: ignore[reportArgumentType]
 
 
 class _Handler(BaseHTTPRequestHandler):

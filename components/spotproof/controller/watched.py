@@ -17,7 +17,7 @@ POD_LABELS: Final = frozenset({PROBE_LABEL}).union(*({each.label, *each.read} fo
 """Of the 25 labels that a pod of a JobSet has, those that are read."""
 NODE_LABELS: Final = frozenset({POOL_LABEL, *SPOT_SELECTORS, *ON_DEMAND_SELECTORS})
 """Of a node's and a NodeClaim's."""
-HEARTBEATS_SECONDS: Final = 0.1
+GATHER_REPORTS_SECONDS: Final = 0.1
 """A kubelet writes its node's status every 5 min though nothing has changed, 67 times a second in a cluster of 20,000.
 Told one by one, that took 5.9 % of a core and 8 MB (docs/performance.md has what is left). What does happen to a node
 is known later by so much."""
@@ -86,7 +86,7 @@ WATCHED: Final[tuple[Watched, ...]] = (
         project_node,
         shape=shapes.carrying(NODE_LABELS, shapes.Node),
         versioned=False,
-        gather_seconds=HEARTBEATS_SECONDS,
+        gather_seconds=GATHER_REPORTS_SECONDS,
     ),
     *(Watched(POD, project_pod, label, shape=_POD) for label in (*(each.label for each in MEMBERS), PROBE_LABEL)),
 )

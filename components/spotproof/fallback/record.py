@@ -231,7 +231,9 @@ class TrainingRunStatus(Settings):
     waiting_for: Text | None = Field(default=None, description="For what.")
     reason: Word = Field(default="", description="Why it is where it is, in a word.")
     message: Text = Field(default="", description="Why it is where it is, in a sentence.")
-    next_decision_time: Time | None = Field(default=None, description="When it is looked at again if nothing happens; a parked job comes again then.")
+    next_decision_time: Time | None = Field(
+        default=None, description="When it is looked at again if nothing happens; a parked job comes again then."
+    )
     deadline: Outlook | None = Field(default=None, description="How the deadline looks.")
     since: Time | None = Field(default=None, description="Since when it waits or runs without a break.")
     arrived: Time | None = Field(default=None, description="When it came to the tiers of the present price.")

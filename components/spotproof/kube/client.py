@@ -273,7 +273,7 @@ class Kube:
     def watch(
         self,
         kinds: Iterable[tuple[str, str]],
-        since: str = "0",
+        since: str,
         namespace: str | None = None,
         *,
         fields: Mapping[str, str] | None = None,

@@ -8,15 +8,16 @@ API: Ray's job submission REST API, as KubeRay 1.6.2 uses it (ray-operator, util
 """
 
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Lock, Thread
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
+
+from spotproof.kube.listening import Listening
 
 JOBS: Final = "/api/jobs/"
 Status: TypeAlias = Literal["PENDING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED"]
@@ -67,7 +68,7 @@ class Dashboard:
     def __init__(self) -> None:
         self._jobs = RayJobs()
         self._lock = Lock()
-        self._server = _Listening(("127.0.0.1", 0), _handler(self._answer))
+        self._server = Listening(("127.0.0.1", 0), _handler(self._answer))
         self._thread = Thread(target=self._server.serve_forever, args=(END_SECONDS,), name="ray-dashboard", daemon=True)
         self._thread.start()
 
@@ -130,13 +131,6 @@ class Dashboard:
                     return self._jobs.submit(head, body)
                 case _:
                     return self._jobs.delete(head, job)
-
-
-class _Listening(ThreadingHTTPServer):
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing where KubeRay has given up on its question, as it does on a full machine: it asks again."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # pyright: ignore[reportArgumentType]
 
 
 def _info(job: str, status: Status) -> dict[str, object]:
