@@ -56,7 +56,7 @@ class Reads(Protocol):
     def watch(
         self,
         kinds: Sequence[tuple[str, str]],
-        since: str = "0",
+        since: str,
         namespace: str | None = None,
         *,
         fields: dict[str, str] | None = None,

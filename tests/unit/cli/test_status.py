@@ -52,7 +52,7 @@ class Server:
     def watch(
         self,
         kinds: Sequence[tuple[str, str]],
-        since: str = "0",
+        since: str,
         namespace: str | None = None,
         *,
         fields: Mapping[str, str] | None = None,
