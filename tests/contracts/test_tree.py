@@ -54,6 +54,26 @@ def test_the_pages_name_every_part_and_the_order_of_imports() -> None:
     assert [page for page in (readme, architecture) if written not in " ".join(page.split())] == []
 
 
+def test_the_tree_of_the_readme_names_every_folder_of_the_project_and_of_its_tests() -> None:
+    tree = (ROOT / "README.md").read_text(encoding="utf-8").partition("## The tree")[2].partition("\n## ")[0]
+    tests = tree.partition("\ntests/")[2].partition("\ntools/go/")[0]
+    parts = {path.relative_to(ROOT).parts for path in tracked(".py", ".md", ".json", ".yaml", ".lock")}
+    folders = {each[0] for each in parts if len(each) > 1 and not each[0].startswith(".")}
+    of_tests = {each[1] for each in parts if each[0] == "tests" and len(each) > 2}
+
+    assert {each for each in folders if f"\n{each}/" not in tree} == set()
+    assert {each for each in of_tests if not re.search(rf"\b{each}/", tests)} == set()
+
+
+def test_every_target_of_make_is_named_for_people() -> None:
+    targets = re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md"))
+    named = {word for words in re.findall(r"\bmake ((?:[a-z0-9-]+ ?)+)", pages) for word in words.split()}
+    named |= set(re.findall(r"`([a-z0-9-]+)`", pages))
+
+    assert set(targets) - named == {"help", "clean"}
+
+
 def test_no_file_of_code_is_longer_than_400_lines() -> None:
     long = {p.name: n for p in tracked(".py") if (n := len(p.read_text(encoding="utf-8").splitlines())) > LONGEST_FILE}
 

@@ -6,11 +6,13 @@ from string import Formatter
 from typing import Final
 
 from spotproof.controller.causes import EVIDENCE
-from spotproof.controller.messages import CONDITIONS, EVENTS
-from spotproof.controller.phases import REASONS, UNDER_WAY
+from spotproof.controller.messages import CONDITIONS, EVENTS, NAME_TAKEN
+from spotproof.controller.phases import PLACING, REASONS, UNDER_WAY
 from spotproof.controller.preflight import CHECKS
-from spotproof.controller.said import OPTIONAL, PATTERNS
-from spotproof.fallback.reasons import Code, Reason, phrase, sentence
+from spotproof.controller.recovery import MESSAGE, REASON
+from spotproof.controller.said import OPTIONAL, PATTERNS, UNBOUGHT, Want
+from spotproof.controller.visit import NO_CLAIM_SECONDS, NONE_FITS
+from spotproof.fallback.reasons import NODES_HELD, Code, Reason, phrase, sentence
 from tests.pages import admission
 
 _HEAD: Final = """\
@@ -44,11 +46,6 @@ HISTORY: Final = (
     ("any other", "`reason` of an entry `Moved`, `Restarted` or `Parked`: a word of the two tables above", "As there."),
 )
 """What `status.history` of a TrainingRun has as reasons."""
-SAME_NAME: Final = (
-    "Where the older job is managed, the event says of the newer one `metadata.name: a JobSet of the same name has the "
-    "TrainingRun train`, and `kubectl` shows the older job's TrainingRun for both."
-)
-
 EXAMPLES: Final[Mapping[Code, tuple[int | str, ...]]] = {
     Code.RUNNING: ("a100-spot",),
     Code.PLACED: ("a100-spot",),
@@ -91,6 +88,8 @@ def page() -> str:
         "",
         *_table(("reason", "message"), ((code.value, sentence(Reason(code, EXAMPLES[code]))) for code in Code)),
         "",
+        f"Where some of its nodes are there it goes on: {_shown(NODES_HELD).removeprefix('; ')}.",
+        "",
         "## Why a job is where the rule has not put it",
         "",
         "Moves of the controller's own, jobs in other hands, and jobs that are over.",
@@ -98,6 +97,8 @@ def page() -> str:
         *_table(("reason", "phase", "message", "what to do"), _phases()),
         "",
         f"In the middle of a move the message of phase `Manual` goes on: {_shown(UNDER_WAY).removeprefix('; ')}.",
+        "After a move that of phase `Pending` is why the job was moved, and goes on:",
+        f"{_shown(PLACING).removeprefix('; ')}.",
         "",
         "## What a job waits for",
         "",
@@ -114,8 +115,7 @@ def page() -> str:
         "## What an interruption is told by",
         "",
         "The message of the events `Evicted` and `Error`, and of their entries in the history. The strongest counts:",
-        "what became of the node comes before how a container ended. Of a pod that was lost while no controller ran it",
-        "is said that it was made anew while nobody looked.",
+        "what became of the node comes before how a container ended.",
         "",
         *_table(("what is seen", "what it is taken for"), _evidence()),
         "",
@@ -126,7 +126,7 @@ def page() -> str:
         "",
         *_table(("reason", "field", "what is wrong", "what would happen", "what to write"), _checks(refuses=True)),
         "",
-        SAME_NAME,
+        f"{NAME_TAKEN.meaning} It says: {_shown(NAME_TAKEN.sentence)}. {NAME_TAKEN.remedy}",
         "",
         "## What a job is warned of",
         "",
@@ -144,6 +144,8 @@ def page() -> str:
         "On the job, by `spotproof-controller`. A Warning is for somebody to look at.",
         "",
         *_table(("event", "note", "meaning", "what to do"), _events()),
+        "",
+        f"A pod whose node is gone is ended with condition `DisruptionTarget`, reason `{REASON}`: {MESSAGE}.",
         "",
         "## What the API server refuses",
         "",
@@ -188,6 +190,8 @@ def _waits() -> Iterator[tuple[str, ...]]:
         # what is said only where the message has it stands in brackets
         text = OPTIONAL.sub(lambda part: f"[{part[1]}*{part[2]}*{part[3]}]", pattern.text)
         yield pattern.want.value, re.sub(r"\{(\w+)\}", r"*\1*", text), pattern.source
+    missing = ", ".join(want.value for want in Want if want in NONE_FITS)
+    yield missing, _shown(UNBOUGHT), f"the controller, where Karpenter has made no NodeClaim for {NO_CLAIM_SECONDS} s"
 
 
 def _evidence() -> Iterator[tuple[str, ...]]:

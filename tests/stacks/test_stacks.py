@@ -1,13 +1,18 @@
 """Every stack file: clean in both modes, its resources as in the golden list, its documents known before `up`."""
 
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from spotproof.preview.model import UNKNOWN, Preview, Resource, Secret
+from spotproof.preview.report_tree import write
 from spotproof.preview.schemas import check_objects, schemas_in
+from spotproof.settings import load_environment
 from spotproof.settings.operators import EXAMPLE_IMAGE
 from tests.stacks.runs import ROOT, STACKS, preview_of, preview_settings, settings_of
 from tests.unit.manifests.crds import read_crd
@@ -34,6 +39,17 @@ def test_a_stacks_resources_are_those_of_the_golden_list(stack: str, golden: Cal
     urns = [resource.urn for resource in preview_of(stack).capture.resources]
 
     golden(f"stacks/{stack}.urns.txt", "\n".join(urns) + "\n")
+
+
+def test_what_a_stack_costs_in_the_readme_is_what_its_preview_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    environment = load_environment(settings_of("aws-dev"), today=date(2026, 11, 25))
+    shown = io.StringIO()
+    write([replace(preview_of("aws-dev"), quotas=tuple(environment.provider.quotas(environment)))], shown)
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("What the first one prints")[2].split("```")[1]
+    _, end = text.split("\n126 ")
+
+    assert "\n".join(line.rstrip() for line in shown.getvalue().splitlines()).endswith("\n126 " + end.rstrip())
 
 
 def crds_of(stack: str, shared: Path) -> list[Path]:

@@ -74,7 +74,7 @@ class App:
         self._queue: WorkQueue[Key] = WorkQueue(clock=time.time, jitter=self._random.random, rest_seconds=REST_SECONDS)
         self._metrics = Exposition(self._cache, self._queue)
         self._candidate = self._candidacy(kube) if options.elect else None
-        api = Fenced(kube, self._may_act)
+        api = Fenced(kube, self._may_act, self._calling)
         reconciler = Reconciler(
             api,
             self._cache,
@@ -108,6 +108,11 @@ class App:
                 stack.callback(server.close)
             stack.callback(self._give_back)
             return self._work()
+
+    def health(self) -> Answer:
+        """What /healthz says: whether all parts are there, and whether they get on with what they have to do."""
+        getting_on = {"news": not self._watches.silent(), "looks": not self._workers.stuck()}
+        return _told({**self._parts(), **getting_on})
 
     def _work(self) -> int:
         if not self._until(self._synced):
@@ -157,6 +162,9 @@ class App:
             candidate.turn()
             time.sleep(TRY_SECONDS * (0.8 + 0.4 * self._random.random()))
 
+    def _calling(self) -> None:
+        self._workers.calling()
+
     def _may_act(self) -> bool:
         return self._candidate is None or self._candidate.leads
 
@@ -177,7 +185,7 @@ class App:
         return Candidate(lock, seconds=time.monotonic, now=lambda: datetime.now(UTC))
 
     def _serve(self) -> list[Server]:
-        health = {"/healthz": self._health, "/readyz": self._readiness}
+        health = {"/healthz": self.health, "/readyz": self._readiness}
         if self._options.metrics is None:
             return [Server(self._options.listen, {**health, "/metrics": self._page})]
         return [Server(self._options.listen, health), Server(self._options.metrics, {"/metrics": self._page})]
@@ -192,9 +200,6 @@ class App:
             "lease": self._standing is None or self._standing.is_alive(),
             "workers": not self._leading or self._workers.alive(),
         }
-
-    def _health(self) -> Answer:
-        return _told(self._parts())
 
     def _readiness(self) -> Answer:
         return _told(self._watches.listed())

@@ -59,6 +59,7 @@ class Seen(NamedTuple):
 
 
 OF_THE_TIER: Final = "an eviction on a spot node, nobody's fault on another"
+OF_THE_COUNT: Final = "an error if the operator counts one, else an eviction on a spot tier, nobody's fault on another"
 EVIDENCE: Final[Mapping[str, Seen]] = MappingProxyType(
     {
         "ClaimGoes": Seen("NodeClaim {claim} of node {node} is being deleted", OF_THE_TIER),
@@ -82,9 +83,15 @@ EVIDENCE: Final[Mapping[str, Seen]] = MappingProxyType(
             "an eviction if its spot node goes within 10 seconds, else an error",
         ),
         "PodGone": Seen("pod {pod} is gone", "what the operator's own counters say, after 10 seconds"),
+        "Uncounted": Seen("nothing was seen of it but the operator's count", OF_THE_COUNT),
+        "MadeAnew": Seen(
+            "{pod} was made anew while nobody looked", "an eviction on a spot tier, nobody's fault on another"
+        ),
+        "EndedBefore": Seen("a pod had ended with exit code 0 before the job was taken up", "nobody's fault"),
+        "ResumedUnseen": Seen("somebody had suspended and resumed it while nobody looked", "nobody's fault"),
     }
 )
-"""By word: what is seen of a lost pod, as the events Evicted and Error and the record tell it."""
+"""By word: what is seen of a loss, as the events Evicted and Error and the record tell it."""
 
 
 class Evidence(NamedTuple):
@@ -93,6 +100,15 @@ class Evidence(NamedTuple):
     finding: Finding
     seen: str
     node: str = ""
+
+
+def in_words(word: str, **values: object) -> str:
+    """The sentence of a word of EVIDENCE.
+
+    Raises:
+        LookupError: there is no such word, or a value of its sentence is not given.
+    """
+    return phrase(EVIDENCE[word].sentence, **values)
 
 
 def is_spot(node: Object) -> bool:
@@ -109,15 +125,15 @@ def fate(cache: Cache, name: str) -> str:
     if choice(cache, name):
         return ""
     if claim is not None and is_leaving(claim):
-        return _said("ClaimGoes", claim=claim["metadata"]["name"], node=name)
+        return in_words("ClaimGoes", claim=claim["metadata"]["name"], node=name)
     if node is None:
-        return _said("NodeGone", node=name)
+        return in_words("NodeGone", node=name)
     if is_leaving(node):
-        return _said("NodeGoes", node=name)
+        return in_words("NodeGoes", node=name)
     if is_true(node, "PreemptionScheduled"):
-        return _said("Announced", node=name)
+        return in_words("Announced", node=name)
     taint = next((each["key"] for each in node["spec"].get("taints", []) if each["key"] in LOST_TAINTS), None)
-    return _said("Tainted", node=name, taint=taint) if taint else ""
+    return in_words("Tainted", node=name, taint=taint) if taint else ""
 
 
 def choice(cache: Cache, name: str) -> str:
@@ -139,20 +155,20 @@ def evidence(cache: Cache, pod: Object, *, on_spot: bool) -> Evidence:
     for look in _LOOKS:
         if found := look(cache, pod, on_spot):
             return found
-    return Evidence("unexplained", _said("PodGone", pod=_name(pod)), _spot_node(cache, pod, on_spot=on_spot))
+    return Evidence("unexplained", in_words("PodGone", pod=_name(pod)), _spot_node(cache, pod, on_spot=on_spot))
 
 
 def _preempted(_: Cache, pod: Object, __: bool) -> Evidence | None:  # noqa: FBT001 - one signature for all looks
     reason = condition(pod, "DisruptionTarget").get("reason", "")
     if is_disrupted(pod) and reason in SCHEDULERS:
-        return Evidence("voluntary", _said("MadeRoom", pod=_name(pod)))
+        return Evidence("voluntary", in_words("MadeRoom", pod=_name(pod)))
     return None
 
 
 def _chosen(cache: Cache, pod: Object, _: bool) -> Evidence | None:  # noqa: FBT001
     name = node_of(pod)
     why = choice(cache, name)
-    return None if why in {"", EMPTY} else Evidence("voluntary", _said("Chosen", node=name, why=why))
+    return None if why in {"", EMPTY} else Evidence("voluntary", in_words("Chosen", node=name, why=why))
 
 
 def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
@@ -161,7 +177,7 @@ def _taken(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa
         return None
     if _spot_node(cache, pod, on_spot=on_spot):
         return Evidence("eviction", seen)
-    return Evidence("voluntary", _said("OnDemand", seen=seen))
+    return Evidence("voluntary", in_words("OnDemand", seen=seen))
 
 
 def _shut_down(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
@@ -169,18 +185,18 @@ def _shut_down(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # 
     if pod["status"].get("reason") not in {"NodeShutdown", "Terminated"}:
         return None
     spot = _spot_node(cache, pod, on_spot=on_spot)
-    return Evidence("eviction" if spot else "voluntary", _said("ShutDown", node=node_of(pod)))
+    return Evidence("eviction" if spot else "voluntary", in_words("ShutDown", node=node_of(pod)))
 
 
 def _disrupted(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noqa: FBT001
     if not is_disrupted(pod):
         return None
     reason = condition(pod, "DisruptionTarget").get("reason", "DisruptionTarget")
-    seen = _said("Disrupted", pod=_name(pod), reason=reason)
+    seen = in_words("Disrupted", pod=_name(pod), reason=reason)
     node = _spot_node(cache, pod, on_spot=on_spot)
     if node and is_cut_short(pod):
         # the gang hangs for ever, whoever took the pod away (tests/recordings/jobset-exit-zero.json)
-        return Evidence("eviction", _said("CutShort", seen=seen))
+        return Evidence("eviction", in_words("CutShort", seen=seen))
     return Evidence("undecided" if node else "voluntary", seen, node)
 
 
@@ -188,13 +204,13 @@ def _failed(cache: Cache, pod: Object, on_spot: bool) -> Evidence | None:  # noq
     for each in pod["status"].get("ended", []):
         code = each.get("exitCode", 0)
         if each.get("reason") == OUT_OF_MEMORY:
-            return Evidence("error", _said("OutOfMemory", pod=_name(pod)))
+            return Evidence("error", in_words("OutOfMemory", pod=_name(pod)))
         if code and code not in SIGNALS:
-            return Evidence("error", _said("Exited", pod=_name(pod), code=code))
+            return Evidence("error", in_words("Exited", pod=_name(pod), code=code))
         if code and not is_leaving(pod):
             # nobody deleted it: killed from within, or with a node that is about to show it
             node = _spot_node(cache, pod, on_spot=on_spot)
-            return Evidence("killed", _said("Killed", pod=_name(pod), code=code), node)
+            return Evidence("killed", in_words("Killed", pod=_name(pod), code=code), node)
     return None
 
 
@@ -236,10 +252,6 @@ def _spot_node(cache: Cache, pod: Object, *, on_spot: bool) -> str:
     name = node_of(pod)
     node = cache.node(name) or cache.departed.node_named(name)
     return name if (on_spot if node is None else is_spot(node)) else ""
-
-
-def _said(word: str, **values: object) -> str:
-    return phrase(EVIDENCE[word].sentence, **values)
 
 
 def _name(pod: Object) -> str:

@@ -6,8 +6,10 @@ from typing import Final
 from spotproof.controller import concluding, deciding, interruptions
 from spotproof.controller.messages import ENDS
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
+from spotproof.controller.phases import PLACING
 from spotproof.controller.visit import past
 from spotproof.fallback.policy import policy_of
+from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import Past, TrainingRunStatus
 from spotproof.vocabulary import SPOT
 
@@ -31,7 +33,7 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     entry = past(move)
     case.tell(ENDS[entry.what], message=move.message, tier=move.to)
     status = concluding.remembering(status, entry)
-    placing = concluding.in_phase(status, "Pending", move.reason, f"{move.message}; being placed on {move.to}")
+    placing = concluding.in_phase(status, "Pending", move.reason, move.message + phrase(PLACING, to=move.to))
     return concluding.failed_too_often(before, status, case.job) or placing
 
 

@@ -13,20 +13,28 @@ class Fenced:
 
     A write that was sent before the lease was lost may still arrive after it. That is what the resource versions in
     every patch of a job are for; this keeps the time short in which they are needed.
+
+    Args:
+        api: The API.
+        leads: Whether this process may write.
+        calling: Told of every call before it is made.
     """
 
-    def __init__(self, api: Api, leads: Callable[[], bool]) -> None:
+    def __init__(self, api: Api, leads: Callable[[], bool], calling: Callable[[], object]) -> None:
         self._api = api
         self._leads = leads
+        self._calling = calling
 
     def find(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         """As the API's."""
+        self._calling()
         return self._api.find(api_version, kind, name, namespace)
 
     def list(
         self, api_version: str, kind: str, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> list[Object]:
         """As the API's."""
+        self._calling()
         return self._api.list(api_version, kind, namespace, labels=labels, fields=fields)
 
     def create(self, thing: Mapping[str, Any], field_manager: str = "spotproof-controller") -> Written:
@@ -71,3 +79,4 @@ class Fenced:
     def _check(self) -> None:
         if not self._leads():
             raise Unreachable("this process does not lead any more, and writes nothing")
+        self._calling()

@@ -8,7 +8,7 @@ operator's counters as far as they have been accounted for beside it.
 from collections.abc import Container, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from spotproof.controller.causes import DRAIN_SECONDS, RANK, Evidence, settled, strongest
+from spotproof.controller.causes import DRAIN_SECONDS, RANK, Evidence, in_words, settled, strongest
 from spotproof.controller.gang import Gang
 from spotproof.controller.jobs.contract import JobState
 from spotproof.fallback.record import (
@@ -23,9 +23,9 @@ from spotproof.fallback.record import (
 )
 from spotproof.fallback.run import Instant
 
-UNSEEN: Final = "nothing was seen of it but the operator's count"
-BEFORE: Final = "a pod had ended with exit code 0 before the job was taken up"
-SUSPENDED: Final = "somebody had suspended and resumed it while nobody looked"
+UNSEEN: Final = in_words("Uncounted")
+BEFORE: Final = in_words("EndedBefore")
+SUSPENDED: Final = in_words("ResumedUnseen")
 CHARGED: Final = ("eviction", "error")
 
 

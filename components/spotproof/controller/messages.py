@@ -145,6 +145,14 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
 """By reason: what is written on the job."""
 
 
+NAME_TAKEN: Final = Message(
+    "Warning",
+    "metadata.name: a {kind} of the same name has the TrainingRun {name}",
+    "Of two jobs of one name the older has the TrainingRun, which `kubectl` shows for both; where it is managed, event "
+    "Refused is all that the newer one gets.",
+    "Give one of the two another name.",
+)
+"""What event `Refused` says of a job that has no TrainingRun to say it."""
 BEGINS: Final[Mapping[str, str]] = MappingProxyType({"Moved": "Moving", "Restarted": "Restarting", "Parked": "Parked"})
 ENDS: Final[Mapping[str, str]] = MappingProxyType({"Moved": "Moved", "Restarted": "Restarted", "Parked": "Unparked"})
 """By what a move is to the job's history: its event as it begins, and as the job is resumed."""

@@ -85,6 +85,8 @@ REASONS: Final[Mapping[str, Why]] = MappingProxyType(
 """By reason. Of a job that is over its operator's own words stand, where it has some."""
 UNDER_WAY: Final = "; suspended in the middle of a move to {to}, which then goes on"
 """What follows on a sentence of phase Manual, where it is so."""
+PLACING: Final = "; being placed on {to}"
+"""What follows on why the job was moved, as long as its gang has no places yet."""
 
 
 def why(reason: str, **values: object) -> str:

@@ -16,7 +16,7 @@ from spotproof.controller.gang import complete_without_pods, gang
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import POD, POLICY, RUN, Object
 from spotproof.controller.memory import Memory
-from spotproof.controller.messages import BEGINS
+from spotproof.controller.messages import BEGINS, NAME_TAKEN
 from spotproof.controller.metrics import Observer, Unobserved
 from spotproof.controller.moving import UNMARKING, Moving, advance, annotation, resuming, suspending
 from spotproof.controller.pods import is_leaving
@@ -28,6 +28,7 @@ from spotproof.controller.templates import moving
 from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, nodes_asked, past, stored, visit
 from spotproof.controller.watched import PROJECTIONS, project_pod
 from spotproof.controller.writing import create_run, read_status, spec_of, write_judgement, write_policy
+from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.fallback.run import Instant
@@ -157,9 +158,8 @@ class Reconciler:
         meta, of = run["metadata"], run["spec"]["job"]
         other = self._cache.job(Key(of["kind"], key.namespace, of["name"])) if of["kind"] in MANAGED else None
         if other is not None and other["metadata"]["uid"] == of["uid"]:
-            said = f"metadata.name: a {of['kind']} of the same name has the TrainingRun {meta['name']}"
-            remedy = "Give one of the two another name."
-            self._case(key, job, run).tell_once("Refused", "NameTaken", message=said, remedy=remedy)
+            said = phrase(NAME_TAKEN.sentence, kind=of["kind"], name=meta["name"])
+            self._case(key, job, run).tell_once("Refused", "NameTaken", message=said, remedy=NAME_TAKEN.remedy)
             return None
         self._delete(run)
         return self._clock() + AGAIN_SECONDS

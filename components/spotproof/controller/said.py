@@ -252,6 +252,12 @@ PATTERNS: Final = (
 )
 """In order: the first whose words are in a message says what is waited for."""
 
+UNBOUGHT: Final = (
+    "a node of {tier}, for which Karpenter makes no NodeClaim: its node pool is at its limits, or as its event on the "
+    "pod says (`spotproof status` reads those)"
+)
+"""Said in place of the scheduler's words by the controller, which keeps no events of pods: what fits no node that is
+there says nothing of one that is to be bought."""
 ENDS: Final = (" no new claims to deallocate", " preemption: ", " still not schedulable, preemption: ")
 """Where the scheduler goes on to what preemption could do, with counts of its own."""
 NODE_POOL: Final = re.compile(r"for nodepool(?::? ?\"([^\"]+)\"| \(NodePool=([^),]+))")

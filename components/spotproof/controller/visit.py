@@ -8,13 +8,13 @@ from typing import Final
 
 from spotproof.controller import asking, concluding, deciding, parking
 from spotproof.controller.case import Case
-from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate
+from spotproof.controller.causes import DRAIN_SECONDS, LOOK_SECONDS, Evidence, evidence, fate, in_words
 from spotproof.controller.gang import Gang, is_on, owners
 from spotproof.controller.interruptions import Facts, Loss, account, restarts
 from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.phases import HALF_PLACED, SILENT_HANG, why
 from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
-from spotproof.controller.said import Said, Want, of_claims, of_pods, said_first
+from spotproof.controller.said import UNBOUGHT, Said, Want, of_claims, of_pods, said_first
 from spotproof.controller.standing import HELD
 from spotproof.controller.templates import moving
 from spotproof.fallback import history
@@ -30,7 +30,6 @@ from spotproof.vocabulary import SPOT
 NO_CAPACITY: Final = "insufficient capacity"
 NONE_FITS: Final = frozenset({Want.TAINT, Want.SELECTOR, Want.NODE, Want.RESOURCES})
 """What the scheduler says where no node that is there fits: of one that is to be bought that says nothing."""
-UNBOUGHT: Final = "its node pool is at its limits, or as its event on the pod says (`spotproof status` reads those)"
 NO_CLAIM_SECONDS: Final = 30
 """After which a tier for which Karpenter has made no NodeClaim is taken for dry: it batches pods for up to 10 s."""
 REFUSED_SECONDS: Final = 180
@@ -155,7 +154,7 @@ def _replaced_unseen(here: Visit, status: TrainingRunStatus, *, spot: bool) -> l
     # the pod that was lost has no name any more; its successor is not lost
     finding = "eviction" if spot else "voluntary"
     return [
-        Loss("", here.state.attempt, Evidence(finding, f"{pod['metadata']['name']} was made anew while nobody looked"))
+        Loss("", here.state.attempt, Evidence(finding, in_words("MadeAnew", pod=pod["metadata"]["name"])))
         for pod in younger
     ]
 
@@ -320,7 +319,7 @@ def _missing(here: Visit, status: TrainingRunStatus) -> Said | None:
     found = said_first(words, status.tier)
     bought = here.cache.serves(NODE_CLAIM) and not coming
     if bought and found is not None and found.want in NONE_FITS and _launching_until(here, status) is None:
-        return Said(found.want, f"a node of {status.tier}, for which Karpenter makes no NodeClaim: {UNBOUGHT}")
+        return Said(found.want, UNBOUGHT.format(tier=status.tier))
     return found
 
 

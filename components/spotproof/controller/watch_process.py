@@ -25,7 +25,7 @@ from spotproof.controller.metrics import WatchEnd
 from spotproof.controller.reflector import Reflector
 from spotproof.controller.relations import Place, place
 from spotproof.controller.watched import WATCHED
-from spotproof.controller.wire import ENCODER, Begun, Ended, Listed, Message, Paged, Renewed, Taken, Withdrawn
+from spotproof.controller.wire import ENCODER, Begun, Ended, Listed, Lives, Message, Paged, Renewed, Taken, Withdrawn
 
 _log: Final = structlog.get_logger()
 
@@ -37,6 +37,9 @@ listed than the other process takes in meanwhile: 64 pages that waited were 100 
 GATHER_SECONDS: Final = 0.01
 """From the first message to its being passed on, with all that has come meanwhile: 3,000 a second one by one took the
 other process as long as what it then did with them."""
+
+LIVES_SECONDS: Final = 30.0
+"""How often it is told that there is somebody who tells, also where nothing happens for hours."""
 
 
 class Outbox:
@@ -165,6 +168,7 @@ def watch(access: Access, saying: logs.Saying, connection: Connection, other_end
     outbox = Outbox(GATHER_SECONDS)
     reflectors = _reflectors(access, outbox)
     _start("outbox", lambda: _send(outbox, connection))
+    _start("heartbeat", lambda: _live(outbox))
     for each in reflectors:
         _start(f"watch {each.watched.kind.kind}", each.run)
     threading.Thread(target=_settle, args=(reflectors[-1], outbox), daemon=True).start()
@@ -181,6 +185,12 @@ def _reflectors(access: Access, outbox: Outbox) -> list[Reflector]:
         told, after = Told(rank, outbox), found[-1].listed if found else None
         found.append(Reflector(kube, watched, told, observer=told, seconds=time.monotonic, jitter=random, after=after))
     return found
+
+
+def _live(outbox: Outbox) -> None:
+    while True:
+        outbox.put(Lives(0))
+        time.sleep(LIVES_SECONDS)
 
 
 def _settle(last: Reflector, outbox: Outbox) -> None:

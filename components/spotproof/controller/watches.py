@@ -4,7 +4,8 @@ import contextlib
 import multiprocessing
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Final
 
@@ -18,7 +19,19 @@ from spotproof.controller.logs import Saying
 from spotproof.controller.metrics import WatchObserver
 from spotproof.controller.watch_process import watch
 from spotproof.controller.watched import WATCHED
-from spotproof.controller.wire import DECODER, ENOUGH, Begun, Ended, Listed, News, Paged, Renewed, Taken, Withdrawn
+from spotproof.controller.wire import (
+    DECODER,
+    ENOUGH,
+    Begun,
+    Ended,
+    Listed,
+    Lives,
+    News,
+    Paged,
+    Renewed,
+    Taken,
+    Withdrawn,
+)
 
 _log: Final = structlog.get_logger()
 
@@ -26,6 +39,8 @@ END_SECONDS: Final = 5.0
 """For the other process to end, once nobody listens to it."""
 QUIET_SECONDS: Final = 0.2
 """Without news, until there is time to save memory."""
+SILENT_SECONDS: Final = 300.0
+"""Ten signs of life that have not come: the other process hangs, or what it tells is not taken in."""
 SHARED_AT_ONCE: Final = 256
 """Objects, some 25 ms of work: as long as news then has to wait."""
 CONTEXT: Final = (
@@ -40,9 +55,12 @@ class Watches:
     Args:
         access: To the API server.
         saying: How that process logs.
+        seconds: A monotonic clock.
     """
 
-    def __init__(self, access: Access, saying: Saying) -> None:
+    def __init__(self, access: Access, saying: Saying, *, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._heard_at = seconds()
         self._ours, self._theirs = CONTEXT.Pipe()
         self._process = CONTEXT.Process(target=watch, args=(access, saying, self._theirs, self._ours), name="watches")
         self._thread: threading.Thread | None = None
@@ -63,13 +81,22 @@ class Watches:
         self._process.start()
         self._theirs.close()
         self._intakes = tuple(Intake(watched, cache, changed) for watched in WATCHED)
-        told = (self._ours, self._intakes, observer, self.caught_up)
+        self.heard()
+        told = (self._ours, self._intakes, observer, self.caught_up, self.heard)
         self._thread = threading.Thread(target=listen, args=told, name="watches", daemon=True)
         self._thread.start()
 
     def alive(self) -> bool:
         """Whether news comes in; where it has ended, nothing does ever after."""
         return self._thread is not None and self._thread.is_alive()
+
+    def heard(self) -> None:
+        """Something has come from the other process, if only that it is there."""
+        self._heard_at = self._seconds()
+
+    def silent(self) -> bool:
+        """Whether nothing has come for so long that nothing will."""
+        return self._seconds() - self._heard_at > SILENT_SECONDS
 
     def listed(self) -> Mapping[str, bool]:
         """Of each kind, whether everything of it was listed once."""
@@ -87,7 +114,11 @@ class Watches:
 
 
 def listen(
-    connection: Connection, intakes: Sequence[Intake], observer: WatchObserver, caught_up: threading.Event
+    connection: Connection,
+    intakes: Sequence[Intake],
+    observer: WatchObserver,
+    caught_up: threading.Event,
+    heard: Callable[[], object],
 ) -> None:
     """Take in all that comes, until the other end is closed; what cannot be kept is asked for again.
 
@@ -96,6 +127,7 @@ def listen(
         intakes: In the order of `watched.WATCHED`.
         observer: Told of lists and of watches that end.
         caught_up: Set as long as nothing has come that is not taken in.
+        heard: Told whenever something has come.
     """
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -104,6 +136,7 @@ def listen(
                 while not connection.poll(QUIET_SECONDS) and any(each.share(SHARED_AT_ONCE) for each in intakes):
                     pass
             news = connection.recv_bytes()
+            heard()
             caught_up.clear()
             for message in DECODER.decode(news):
                 try:
@@ -131,3 +164,5 @@ def hear(message: News, intake: Intake, observer: WatchObserver) -> None:
             intake.withdraw()
         case Ended():
             observer.watch_ended(intake.watched.kind, message.why)
+        case Lives():
+            pass

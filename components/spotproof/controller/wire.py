@@ -56,7 +56,11 @@ class Ended(Message):
     why: WatchEnd
 
 
-News: TypeAlias = Begun | Paged | Listed | Taken | Renewed | Withdrawn | Ended
+class Lives(Message):
+    """Of no watch: who tells is there, and what is told arrives."""
+
+
+News: TypeAlias = Begun | Paged | Listed | Taken | Renewed | Withdrawn | Ended | Lives
 
 ENOUGH: Final = b""
 """What is told the other way, to end it. All else is the rank of a watch whose objects are to be listed again."""

@@ -1,5 +1,6 @@
 """Who does the work: threads that take keys from the queue, one job each; and one step of that, for a simulation."""
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -19,6 +20,11 @@ QUIET_FAILURES: Final = 3
 GIVES_WAY_SECONDS: Final = 0.1
 """At most, before each look, to news that has come and has not been taken in. Each of five threads that compute gets a
 fifth of the interpreter, and the one that takes in 3,000 events a second needs two."""
+
+
+STUCK_SECONDS: Final = 300.0
+"""No call takes as long: one without an answer ends after 65 s, and a read is made once more. Nor does what is reckoned
+between two calls. A look as a whole may, where it makes hundreds and the API server is slow."""
 
 
 class Reconciles(Protocol):
@@ -98,6 +104,7 @@ class Workers:
         self._threads = [
             threading.Thread(target=self._work, name=f"worker {number}", daemon=True) for number in range(count)
         ]
+        self._since = dict.fromkeys(self._threads, math.inf)
 
     def start(self) -> None:
         """Begin."""
@@ -107,6 +114,15 @@ class Workers:
     def alive(self) -> bool:
         """Whether each of them is there."""
         return all(thread.is_alive() for thread in self._threads)
+
+    def calling(self) -> None:
+        """Told by a worker that it is about to make a call: it gets on."""
+        self._note(self._seconds())
+
+    def stuck(self) -> bool:
+        """Whether one of them is at one call, or at what it does between two, for longer than that can take."""
+        now = self._seconds()
+        return any(now - since > STUCK_SECONDS for since in self._since.values())
 
     def stop(self, within_seconds: float) -> bool:
         """Take nothing new, and wait for what is at hand; returns whether it came to its end in time."""
@@ -119,7 +135,13 @@ class Workers:
 
     def _work(self) -> None:
         while (key := self._next()) is not None:
+            self.calling()
             step(self._queue, self._reconciler, key, observer=self._observer, seconds=self._seconds)
+            self._note(math.inf)
+
+    def _note(self, since: float) -> None:
+        if (thread := threading.current_thread()) in self._since:
+            self._since[thread] = since
 
     def _next(self) -> Key | None:
         self._caught_up.wait(GIVES_WAY_SECONDS)

@@ -96,6 +96,8 @@ SENTENCES: Final[Mapping[Code, str]] = {
     Code.NO_SPOT: "staying on {0}: no spot tier is known to have room",
 }
 """What is said, by code; `time` are seconds, `share` thousandths, `times` a count, the rest is written as it is."""
+NODES_HELD: Final = "; {nodes:nodes} held and billed meanwhile"
+"""What follows on any of them, where nodes are."""
 
 
 def sentence(reason: Reason) -> str:
@@ -103,12 +105,11 @@ def sentence(reason: Reason) -> str:
     text = phrase(SENTENCES[reason.code], *reason.numbers)
     if not reason.nodes_held:
         return text
-    nodes = "1 node is" if reason.nodes_held == 1 else f"{reason.nodes_held} nodes are"
-    return f"{text}; {nodes} held and billed meanwhile"
+    return text + phrase(NODES_HELD, nodes=reason.nodes_held)
 
 
 def phrase(template: str, *numbers: object, **named: object) -> str:
-    """A sentence with its numbers in our words: `{0:time}`, `{count:times}`, `{spare:share}`, names as they are.
+    """A sentence with its numbers in our words: `{0:time}`, `{count:times}`, `{spare:share}`; names as they are.
 
     Raises:
         LookupError: a number of the sentence is not given.
@@ -130,8 +131,17 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
+def _nodes(count: int) -> str:
+    return "1 node is" if count == 1 else f"{count} nodes are"
+
+
 MINUTE: Final = 60
-FORMATS: Final[Mapping[str, Callable[[int], str]]] = {"time": _time, "share": _share, "times": _times}
+FORMATS: Final[Mapping[str, Callable[[int], str]]] = {
+    "time": _time,
+    "share": _share,
+    "times": _times,
+    "nodes": _nodes,
+}
 
 
 class _Formatter(Formatter):

@@ -136,7 +136,8 @@ def _pod(image: str, probe_image: str) -> dict[str, Any]:
                     "readOnlyRootFilesystem": True,
                     "capabilities": {"drop": ["ALL"]},
                 },
-                # It answers as long as its threads make progress; three misses of 10 s are a process that hangs.
+                # It answers well as long as its threads are there, no look is at one call for 5 minutes, and the
+                # process that watches has been heard of in as many. Three misses of 10 s are a process that hangs.
                 "livenessProbe": _probe("/healthz", period_seconds=10, failures=3),
                 "readinessProbe": _probe("/readyz", period_seconds=5, failures=2),
                 # No limit on CPU: a throttled controller is slow just when an eviction makes it busy. 10,000 quiet jobs

@@ -21,9 +21,9 @@ class Tier(Settings):
     pending_timeout: Duration = Field(
         default=timedelta(hours=1),
         description="How long the job may wait to be placed here, at the start or after an eviction, before it moves "
-        "on. On the last tier it only alerts. Not under 15m, which is how long a healthy launch may take; 1h, "
-        "because "
-        "a shorter wait pays on-demand for outages that end by themselves.",
+        "on. On the last tier the job stays: its owner is told (event LastTierWaits), and a gang that got only part of "
+        "its nodes gives them back. Not under 15m, which is how long a healthy launch may take; 1h, because a shorter "
+        "wait pays on-demand for outages that end by themselves.",
         examples=["1h"],
     )
 

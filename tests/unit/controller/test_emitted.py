@@ -5,6 +5,7 @@ Read from the source, since a word that nothing says is one that no run shows. W
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -73,6 +74,19 @@ def functions_of(folder: Path, names: Mapping[str, str]) -> list[Function]:
     return made
 
 
+def constants_of(folder: Path) -> list[Function]:
+    """What is called, and with which words, where a module gives something a name."""
+    return [
+        Function(
+            frozenset(each for what, each in read(node, {}) if what == "call"),
+            frozenset(each for what, each in read(node, {}) if what == "word"),
+        )
+        for file in sorted(folder.rglob("*.py"))
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.AnnAssign)
+    ]
+
+
 @cache
 def functions() -> list[Function]:
     return functions_of(PACKAGE, names_of(PACKAGE.parent))
@@ -129,7 +143,72 @@ def test_every_reason_of_the_rule_is_given_by_some_rule() -> None:
 
 @pytest.mark.parametrize("word", EVIDENCE)
 def test_every_sentence_of_evidence_is_said(word: str) -> None:
-    assert say({"_said", "fate"}, word)
+    assert say({"in_words", "fate"}, word, among=[*functions(), *constants_of(PACKAGE)])
+
+
+SPEAKING: Final = (PACKAGE, PACKAGE / "jobs", PACKAGE.parent / "fallback", PACKAGE.parent / "fallback" / "rules")
+"""What speaks to the owner of a job. What `preflight` says are values of the sentences of its table."""
+OF_THE_PAGE: Final = {*TABLES, "causes.py", "said.py", "reasons.py", "recovery.py"}
+"""Whose constants the page is made of; what stands in their functions is code like any other."""
+APART: Final = {
+    *("__main__.py", "access.py", "exposition.py", "serving.py"),  # said to whoever runs the process
+    *("record.py", "resolved.py"),  # descriptions, which stand in the CRDs
+    "annotations.py",  # what is wrong with an annotation: a value, which names what was written
+}
+VALUES: Final = {
+    "by its own choice": "why Karpenter takes a node away, a value of `Chosen`",
+    "1 node is": "a number in our words",
+    " nodes are": "a number in our words",
+    "not yet, or not any more": "an answer of /healthz",
+    "what it has told could not be kept": "a line of the log",
+    "the watch was ended by the server": "a line of the log",
+    "the watch ended at once": "a line of the log",
+    "a call failed and is tried again": "a line of the log",
+    "not served": "a label of a metric",
+    "insufficient capacity": "Karpenter's own words",
+}
+"""What has more than one word and is no sentence of its own, and what it is."""
+WORDS: Final = re.compile(r"\w,? \w")
+
+
+def sentences_of(file: Path) -> Iterator[str]:
+    """Text of more than one word in the code of a file that is no documentation, error or line of the log."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    parts = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    for part in parts if file.name in OF_THE_PAGE else [tree]:
+        quiet = {id(each) for node in ast.walk(part) if _is_quiet(node) for each in ast.walk(node)}
+        for node in ast.walk(part):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in quiet:
+                yield from [node.value] if WORDS.search(node.value) else []
+
+
+def _is_quiet(node: ast.AST) -> bool:
+    """A docstring, what is raised, a call of the log or a cast."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        return getattr(called, "id", "") == "cast" or getattr(getattr(called, "value", None), "id", "") == "_log"
+    return isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def test_whatever_is_said_to_people_stands_in_the_tables_that_the_page_is_made_of() -> None:
+    """A sentence in the middle of the code is one that docs/messages.md cannot have."""
+    files = [file for folder in SPEAKING for file in folder.glob("*.py") if file.name not in APART]
+    found = {each for file in files for each in sentences_of(file)}
+
+    assert found == set(VALUES)
+
+
+def test_a_sentence_in_the_middle_of_the_code_is_found(tmp_path: Path) -> None:
+    text = (
+        'SAID: Final = "of a table"\n'
+        'def one(case):\n    "Of no concern."\n    _log.info("in the log")\n'
+        '    case.tell("Moved", message=f"to {case}; being placed")\n    raise ValueError("an error")\n'
+    )
+    for name in ("some.py", "messages.py"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    assert set(sentences_of(tmp_path / "some.py")) == {"of a table", "; being placed"}
+    assert set(sentences_of(tmp_path / "messages.py")) == {"; being placed"}
 
 
 def test_a_word_that_nothing_says_is_found(tmp_path: Path) -> None:

@@ -9,11 +9,21 @@ import pytest
 
 from spotproof.controller import messages
 from spotproof.controller.causes import EVIDENCE
-from spotproof.controller.messages import CONDITIONS, EVENTS, LONGEST_MESSAGE, LONGEST_NOTE, NOTHING, condition, event
-from spotproof.controller.phases import REASONS, why
+from spotproof.controller.messages import (
+    CONDITIONS,
+    EVENTS,
+    LONGEST_MESSAGE,
+    LONGEST_NOTE,
+    NAME_TAKEN,
+    NOTHING,
+    condition,
+    event,
+)
+from spotproof.controller.phases import PLACING, REASONS, UNDER_WAY, why
 from spotproof.controller.preflight import CHECKS
-from spotproof.controller.said import PATTERNS
-from spotproof.fallback.reasons import FORMATS, SENTENCES, Code
+from spotproof.controller.recovery import MESSAGE
+from spotproof.controller.said import PATTERNS, UNBOUGHT
+from spotproof.fallback.reasons import FORMATS, NODES_HELD, SENTENCES, Code, phrase
 from spotproof.fallback.record import RunCondition
 from tests.pages import admission
 from tests.pages.messages import EXAMPLES, HISTORY, page
@@ -132,8 +142,19 @@ def test_the_page_has_every_refusal_of_the_api_server_and_whatever_a_job_can_wai
     assert {kind for kind, *_ in admission.of_kinds()} == {"FallbackPolicy", "TrainingRun"}
     for pattern in PATTERNS:
         assert pattern.source in text
-    for seen in EVIDENCE.values():
-        assert f"| {seen.taken_for} |" in text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *(NODES_HELD, UNDER_WAY, PLACING, UNBOUGHT, NAME_TAKEN.sentence, MESSAGE),
+        *(seen.sentence for seen in EVIDENCE.values()),
+    ],
+)
+def test_the_page_has_what_is_added_to_a_sentence_and_what_is_seen_of_a_loss(sentence: str) -> None:
+    names = {name: f"*{name}*" for _, name, _, _ in Formatter().parse(sentence) if name}
+
+    assert phrase(sentence, **names).removeprefix("; ") in page()
 
 
 def test_the_page_has_every_word_that_the_history_gives_as_a_reason() -> None:

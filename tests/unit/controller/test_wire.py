@@ -7,16 +7,18 @@ from typing import TypeAlias
 
 import pytest
 
+from spotproof.controller.access import Access
 from spotproof.controller.cache import Cache, Key
 from spotproof.controller.intake import Intake
 from spotproof.controller.kinds import JOBSET, NODE, Kind, Object
+from spotproof.controller.logs import Saying
 from spotproof.controller.metrics import Unobserved, WatchEnd
 from spotproof.controller.projecting import Watched
 from spotproof.controller.reflector import Store
-from spotproof.controller.watch_process import MOST, Outbox, Told
+from spotproof.controller.watch_process import LIVES_SECONDS, MOST, Outbox, Told
 from spotproof.controller.watched import WATCHED, project_node
-from spotproof.controller.watches import hear, listen
-from spotproof.controller.wire import DECODER, ENCODER, Ended, Paged, Taken
+from spotproof.controller.watches import SILENT_SECONDS, Watches, hear, listen
+from spotproof.controller.wire import DECODER, ENCODER, Ended, Lives, Paged, Taken
 from spotproof.rehearsal.recording import Version, load
 from tests.conftest import ROOT
 from tests.unit.controller.objects import jobset, thing_of
@@ -183,10 +185,40 @@ class Asking(Keeper):
         self.heard.append((kind, self.caught_up.is_set()))
 
 
+class Signs:
+    """Counts how often something was heard."""
+
+    count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
+def test_a_sign_of_life_is_heard_and_is_no_news() -> None:
+    ours, theirs = (Connection(each.detach()) for each in socket.socketpair())
+    keeper, signs = Keeper(WATCHED[0]), Signs()
+    theirs.send_bytes(ENCODER.encode([Lives(0)]))
+    theirs.close()
+    listen(ours, [keeper.intake], keeper, threading.Event(), signs)
+    assert (signs.count, keeper.heard) == (1, [])
+
+
+def test_the_other_process_is_silent_once_ten_signs_of_life_have_not_come() -> None:
+    at = [0.0]
+    watches = Watches(Access(), Saying("info", "json"), seconds=lambda: at[0])
+    at[0] = SILENT_SECONDS
+    assert not watches.silent()
+    at[0] += 1
+    assert watches.silent()
+    watches.heard()
+    assert not watches.silent()
+    assert SILENT_SECONDS == 10 * LIVES_SECONDS
+
+
 def test_while_news_is_taken_in_the_process_has_not_caught_up() -> None:
     ours, theirs = (Connection(each.detach()) for each in socket.socketpair())
     asking = Asking(WATCHED[0], caught_up := threading.Event())
-    listening = threading.Thread(target=lambda: listen(ours, [asking.intake], asking, caught_up))
+    listening = threading.Thread(target=lambda: listen(ours, [asking.intake], asking, caught_up, Signs()))
     listening.start()
     assert caught_up.wait(10)
     theirs.send_bytes(ENCODER.encode([Ended(0, "ended")]))
@@ -203,7 +235,8 @@ def test_what_cannot_be_kept_is_asked_for_again_and_holds_nothing_up() -> None:
     theirs.send_bytes(ENCODER.encode(messages))
     theirs.send_bytes(ENCODER.encode([Ended(0, "ended")]))
     caught_up = threading.Event()
-    asked = threading.Thread(target=lambda: listen(ours, [each.intake for each in keepers], keepers[0], caught_up))
+    intakes = [each.intake for each in keepers]
+    asked = threading.Thread(target=lambda: listen(ours, intakes, keepers[0], caught_up, Signs()))
     asked.start()
     assert theirs.recv_bytes() == b"2"
     assert caught_up.wait(10)

@@ -8,7 +8,7 @@ import pytest
 from spotproof.controller.cache import Key
 from spotproof.controller.metrics import Outcome, Unobserved
 from spotproof.controller.work_queue import WorkQueue
-from spotproof.controller.workers import Workers, step
+from spotproof.controller.workers import STUCK_SECONDS, Workers, step
 from spotproof.kube.client import Refused, Unreachable
 from spotproof.kube.waiting import wait
 
@@ -90,6 +90,43 @@ def test_a_worker_gives_way_to_news_before_each_look_and_looks_all_the_same() ->
     workers.start()
     wait(lambda: not workers.alive(), "the worker to end", 10)
     assert waited == [1, 2]
+
+
+def test_a_worker_is_stuck_once_one_call_takes_longer_than_any_can_and_never_while_it_waits_for_work() -> None:
+    queue: WorkQueue[Key] = WorkQueue(clock=lambda: 1000.0, jitter=lambda: 1.0)
+    at, calls, answer, stuck = [0.0], threading.Event(), threading.Event(), list[bool]()
+
+    def looked() -> None:
+        for _ in range(3):  # a long look of many calls
+            workers.calling()
+            at[0] += STUCK_SECONDS
+            stuck.append(workers.stuck())
+        calls.set()
+        answer.wait(10)
+
+    workers = Workers(2, queue, Reconciler(looked), observer=Unobserved(), seconds=lambda: at[0], caught_up=set_event())
+    workers.start()
+    queue.add(A)
+    assert calls.wait(10)
+    assert stuck == [False, False, False]
+    at[0] += 1
+    assert workers.stuck()
+    answer.set()
+    wait(lambda: not workers.stuck(), "the look to end", 10)
+    at[0] += 10 * STUCK_SECONDS
+    assert not workers.stuck()
+    assert workers.stop(10)
+
+
+def test_only_calls_of_a_worker_say_that_it_gets_on() -> None:
+    queue: WorkQueue[Key] = WorkQueue(clock=lambda: 1000.0, jitter=lambda: 1.0)
+    at = [0.0]
+    workers = Workers(
+        1, queue, Reconciler(lambda: None), observer=Unobserved(), seconds=lambda: at[0], caught_up=set_event()
+    )
+    workers.calling()
+    at[0] += 10 * STUCK_SECONDS
+    assert not workers.stuck()
 
 
 def set_event() -> threading.Event:
