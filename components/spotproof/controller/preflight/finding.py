@@ -195,8 +195,9 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
         "MaxRestarts": Check(
             "spec.failurePolicy.maxRestarts",
             "is {limit}, and {needed} is the least: {sum}",
-            "JobSet would end the job for good before its own limit is reached",
-            "Write `maxRestarts: {needed}` or more; the controller keeps to the limit of the job",
+            "JobSet would end the job for good before the controller ends or moves it",
+            "Write `maxRestarts: {needed}` or more; the controller keeps to the job's own limit, the annotation "
+            f"{BACKOFF_LIMIT_ANNOTATION}",
         ),
         "KilledCounts": Check(
             "spec.failurePolicy.maxRestarts",
