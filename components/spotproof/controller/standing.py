@@ -1,6 +1,6 @@
 """Whether a job is the controller's to move at the moment, and what is said where it is not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from pydantic import ValidationError
@@ -9,13 +9,17 @@ from spotproof.controller import concluding, deciding
 from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
 from spotproof.controller.gang import cut_short
-from spotproof.controller.kinds import NAMESPACE, POLICY
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.kinds import NAMESPACE, POLICY, Object
+from spotproof.controller.memory import Beside
 from spotproof.controller.messages import FINDING
 from spotproof.controller.moving import annotation
 from spotproof.controller.phases import UNDER_WAY, why
 from spotproof.controller.pods import is_to_stay
 from spotproof.controller.policies import problem_of, version_of
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
+from spotproof.controller.relations import Key, holdings
+from spotproof.controller.rivals import accepted
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import Move, TrainingRunStatus, parse_instant
@@ -27,15 +31,13 @@ from spotproof.vocabulary import (
     ON_DEMAND,
     PAUSED_LABEL,
     POOL_LABEL,
+    RUN_LABEL,
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
     WORKSPACE_LABEL,
     Capacity,
 )
 
-BY_OTHERS: Final = frozenset({"SameCheckpoint", "SameRun", "SameName"})
-"""Findings that end with another job, of which the job at hand hears nothing: they are looked for again in a minute."""
-BY_OTHERS_SECONDS: Final = 60.0
 HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
@@ -178,22 +180,54 @@ def on_tier(status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunSta
 
 
 def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
-    """What forbids managing the job; looked at once for each version of job and policy."""
+    """What forbids managing the job; looked at once for whatever it depends on."""
+    meta, memory = case.job["metadata"], case.memory
+    home = case.cache.get(NAMESPACE, "", meta["namespace"])
+    if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
+        return (no_workspace(meta["namespace"]),)
+    versions = _versions(case, policy)
+    beside = _beside(case, versions)
+    checked = (versions, tuple(map(_seen, beside.others)), beside.managed)
+    if memory.checked != checked:
+        memory.findings = preflight(case.job, policy, beside.others, managed=beside.managed)
+        memory.checked = checked
+    return tuple(each for each in memory.findings if each.refuses)
+
+
+def _versions(case: Case, policy: ResolvedPolicy) -> tuple[str, ...]:
     meta, found = case.job["metadata"], case.cache.policy(policy.name)
-    versions = (
+    return (
         str(meta.get("generation")),
         str(sorted(meta.get("labels", {}).items())),
         str(sorted(meta.get("annotations", {}).items())),
         "" if found is None else version_of(found),
     )
-    home = case.cache.get(NAMESPACE, "", meta["namespace"])
-    if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
-        return (no_workspace(meta["namespace"]),)
-    if case.memory.checked != versions or any(each.code in BY_OTHERS for each in case.memory.findings):
-        mates = (*case.cache.managed_in(meta["namespace"]), *case.cache.rivals(case.job))
-        others = {uid: each for each in mates if (uid := each["metadata"]["uid"]) != meta["uid"]}
-        case.memory.findings, case.memory.checked = preflight(case.job, policy, [*others.values()]), versions
-    return tuple(each for each in case.memory.findings if each.refuses)
+
+
+def _beside(case: Case, versions: tuple[str, ...]) -> Beside:
+    """The jobs that have something of the job's; looked up again where one of any jobs has become another's rival."""
+    # the count is read first: what happens meanwhile is looked up the next time
+    of = (versions, case.cache.encounters)
+    if case.memory.beside.of != of:
+        others = tuple(case.cache.rivals(case.key, holdings(case.job)))
+        managed = frozenset(_managed(case, (case.job, *others) if others else ()))
+        case.memory.beside = Beside(of, others, managed)
+    return case.memory.beside
+
+
+def _managed(case: Case, jobs: Iterable[Object]) -> Iterator[str]:
+    """The uids of those that their records say are managed."""
+    for job in jobs:
+        meta = job["metadata"]
+        if accepted(case.cache.run(Key(job["kind"], meta["namespace"], meta["name"]))) == meta["uid"]:
+            yield meta["uid"]
+
+
+def _seen(other: Object) -> tuple[object, ...]:
+    """What the preflight of a job reads of another one."""
+    meta = other["metadata"]
+    run = meta.get("labels", {}).get(RUN_LABEL)
+    return meta["uid"], meta.get("generation"), run, JOBS[other["kind"]].has_ended(other)
 
 
 def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) -> TrainingRunStatus:
@@ -217,9 +251,9 @@ def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
         counted = case.kind.baseline(case.job) if _was_there_before(case) else status.counted
         status = status.model_copy(update={**update, "counted": counted})
     status = on_tier(status, policy)
-    accepted = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
-    accepted = concluding.conditioned(accepted, "PolicyInvalid", "Valid", case.second, policy=policy.name)
-    return warned(case, accepted, policy)
+    status = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
+    status = concluding.conditioned(status, "PolicyInvalid", "Valid", case.second, policy=policy.name)
+    return warned(case, status, policy)
 
 
 def afresh(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:

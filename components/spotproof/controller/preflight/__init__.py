@@ -8,7 +8,7 @@ admission policies (manifests/job_admission.py) refuse a part of the same at sub
 there before, policies that have changed, and the other jobs of the namespace.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -65,15 +65,23 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
 """By kind, for those with rules of their own, in the order in which findings are told."""
 
 
-def preflight(job: Object, policy: ResolvedPolicy, others: Sequence[Object]) -> tuple[Finding, ...]:
+def preflight(
+    job: Object,
+    policy: ResolvedPolicy,
+    others: Sequence[Object],
+    *,
+    managed: Collection[str] = frozenset(),
+) -> tuple[Finding, ...]:
     """Everything that is wrong with a job, all at once.
 
     Args:
         job: A job as the API server has it.
         policy: The policy that it names.
-        others: The other managed jobs of its namespace, and those of any that may save where it does, of any kind.
+        others: The other jobs under a policy, of any kind, that have its name or its run in its namespace, or may save
+            where it does in any; more of its namespace do no harm.
+        managed: The uids of those that are managed already, and the job's own where it is.
     """
-    view = View(job, policy, others)
+    view = View(job, policy, others, managed)
     return tuple(each for rule in RULES.get(job["kind"], EVERY_KIND) for each in rule(view))
 
 

@@ -82,7 +82,7 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
         ),
         "SameName": Check(
             "metadata.name",
-            "is {name}, as is that of an older {kind} here",
+            "is {name}, as is that of another {kind} here",
             "both would be kept in one TrainingRun",
             "Give the job another name",
         ),

@@ -1,6 +1,6 @@
 """What every rule of a preflight looks at: the job, its policy, and the other jobs of its namespace."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -14,11 +14,12 @@ from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 
 @dataclass(frozen=True)
 class View:
-    """A job before it is managed; `others` are the other managed jobs of its namespace, of any kind."""
+    """A job before it is managed, with what preflight() is handed."""
 
     job: Object
     policy: ResolvedPolicy
     others: Sequence[Object]
+    managed: Collection[str] = frozenset()
 
     @property
     def spec(self) -> Mapping[str, Any]:
