@@ -185,11 +185,11 @@ def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
     home = case.cache.get(NAMESPACE, "", meta["namespace"])
     if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
         return (no_workspace(meta["namespace"]),)
-    versions = _versions(case, policy)
+    versions, spot = _versions(case, policy), memory.policies.spot(case.cache.all(POLICY))
     beside = _beside(case, versions)
-    checked = (versions, tuple(map(_seen, beside.others)), beside.managed)
+    checked = (versions, tuple(map(_seen, beside.others)), beside.managed, spot)
     if memory.checked != checked:
-        memory.findings = preflight(case.job, policy, beside.others, managed=beside.managed)
+        memory.findings = preflight(case.job, policy, beside.others, managed=beside.managed, spot=spot)
         memory.checked = checked
     return tuple(each for each in memory.findings if each.refuses)
 

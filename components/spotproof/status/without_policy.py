@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from pydantic import ValidationError
 
 from spotproof.controller.kinds import JOB, NODE, POLICY, RUN, Kind
+from spotproof.controller.policies import spot_tiers
 from spotproof.controller.preflight import preflight
 from spotproof.controller.relations import MANAGED, Relation, holdings
 from spotproof.controller.rivals import accepted
@@ -168,7 +169,7 @@ def _help(kind: Kind, job: Object, selected: Selected, world: World, around: _Ar
 def _under(policy: ResolvedPolicy, job: Object, around: _Around) -> tuple[str, str]:
     """The command, unless the controller would refuse the job under this policy."""
     namespace, name = name_of(job)
-    found = preflight(job, policy, around.beside(job), managed=around.managed)
+    found = preflight(job, policy, around.beside(job), managed=around.managed, spot=spot_tiers(around.policies))
     wrong = [each for each in found if each.refuses]
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

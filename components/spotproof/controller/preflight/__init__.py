@@ -29,7 +29,7 @@ from spotproof.controller.preflight.tiers import tiers
 from spotproof.controller.preflight.tolerance import tolerance
 from spotproof.controller.preflight.view import Rule, View, label_field
 from spotproof.controller.preflight.workers import workers
-from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 from spotproof.settings.errors import shown
 from spotproof.settings.near import near, one_of
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
@@ -71,6 +71,7 @@ def preflight(
     others: Sequence[Object],
     *,
     managed: Collection[str] = frozenset(),
+    spot: Sequence[ResolvedTier] = (),
 ) -> tuple[Finding, ...]:
     """Everything that is wrong with a job, all at once.
 
@@ -80,8 +81,9 @@ def preflight(
         others: The other jobs under a policy, of any kind, that have its name or its run in its namespace, or may save
             where it does in any; more of its namespace do no harm.
         managed: The uids of those that are managed already, and the job's own where it is.
+        spot: Spot tiers of other policies: pools that are known to be reclaimed.
     """
-    view = View(job, policy, others, managed)
+    view = View(job, policy, others, managed, spot)
     return tuple(each for rule in RULES.get(job["kind"], EVERY_KIND) for each in rule(view))
 
 

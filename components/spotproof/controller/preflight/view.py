@@ -10,16 +10,18 @@ from spotproof.controller.preflight.finding import Finding
 from spotproof.controller.templates import Template, moving, templates
 from spotproof.fallback.policy import policy_of
 from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
+from spotproof.vocabulary import SPOT
 
 
 @dataclass(frozen=True)
 class View:
-    """A job before it is managed, with what preflight() is handed."""
+    """A job before it is managed, with what preflight() is handed; `known` are spot tiers of other policies."""
 
     job: Object
     policy: ResolvedPolicy
     others: Sequence[Object]
     managed: Collection[str] = frozenset()
+    known: Sequence[ResolvedTier] = ()
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -49,6 +51,13 @@ class View:
         last = rule.tiers[-1]
         ends = {last.pool, *(each.pool for each in rule.equals[last.pool])}
         return self.evictions - min(_until_spent(tier) for tier in self.policy.tiers if tier.pool in ends)
+
+    @cached_property
+    def spot(self) -> tuple[ResolvedTier, ...]:
+        """Tiers that are known to be reclaimed: of its own policy, and of others those that its own has not."""
+        own = {tier.pool for tier in self.policy.tiers}
+        tiers = (*self.policy.tiers, *(tier for tier in self.known if tier.pool not in own))
+        return tuple(tier for tier in tiers if tier.capacity == SPOT)
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:
