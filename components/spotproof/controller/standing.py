@@ -1,6 +1,7 @@
 """Whether a job is the controller's to move at the moment, and what is said where it is not."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from spotproof.controller.gang import cut_short
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import NAMESPACE, POLICY, Object
 from spotproof.controller.memory import Beside
-from spotproof.controller.messages import FINDING
+from spotproof.controller.messages import FINDING, WARNING
 from spotproof.controller.moving import annotation
 from spotproof.controller.phases import UNDER_WAY, why
 from spotproof.controller.pods import is_to_stay
@@ -24,6 +25,7 @@ from spotproof.controller.templates import tiers_of
 from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import Move, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
+from spotproof.fallback.run import Instant
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
     FALLBACK_POLICY_LABEL,
@@ -38,6 +40,10 @@ from spotproof.vocabulary import (
     Capacity,
 )
 
+CONDITION_OF: Final[Mapping[str, str]] = MappingProxyType(
+    {"NoCheckpoint": "CheckpointUnknown", "DeadlineIncomplete": "DeadlineIncomplete"}
+)
+"""Findings that do not refuse and have a condition of their own; the others stand together in `Warned`."""
 HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
@@ -277,8 +283,15 @@ def _was_there_before(case: Case) -> bool:
 
 
 def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
-    """The record with what its owner should know although the job is managed."""
-    now, codes = case.second, {each.code for each in case.memory.findings}
+    """The record with what its owner should know although the job is managed, who is told each of it once."""
+    now, warnings = case.second, [each for each in case.memory.findings if not each.refuses]
+    recorded = {each.type: each.message for each in case.recorded.conditions if each.status == "True"}
+    for each in warnings:
+        own = CONDITION_OF.get(each.code)
+        if not (own in recorded if own else str(each) in recorded.get("Warned", "")):
+            said = f"{each.field}: {each.message}"
+            case.tell_once("Warned", f"{each.code}/{each.field}", message=said, remedy=f"{each.remedy}.")
+    codes = {each.code for each in warnings}
     unknown = "NoCheckpointUri" if "NoCheckpoint" in codes else "Known"
     status = concluding.conditioned(status, "CheckpointUnknown", unknown, now)
     carried = case.job["metadata"].get("annotations", {})
@@ -286,11 +299,20 @@ def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
     incomplete = "AnnotationMissing" if "DeadlineIncomplete" in codes else "Complete"
     mode = policy.deadline.mode
     status = concluding.conditioned(status, "DeadlineIncomplete", incomplete, now, missing=missing, mode=mode)
+    status = _with_others(status, [each for each in warnings if each.code not in CONDITION_OF], now)
     if mode == "off" or missing:
         return concluding.conditioned(status, "ProgressAssumed", "Reported", now)
     why = unreadable_progress(case.run)
     assumed = "Unreadable" if why else "NotReported" if progress_of(case.run) is None else "Reported"
     return concluding.conditioned(status, "ProgressAssumed", assumed, now, why=why)
+
+
+def _with_others(status: TrainingRunStatus, warnings: Sequence[Finding], now: Instant) -> TrainingRunStatus:
+    """The record with all that has no condition of its own; the reason is the first one's word."""
+    if not warnings:
+        return concluding.conditioned(status, "Warned", "Nothing", now)
+    message, code = " ".join(map(str, warnings)), warnings[0].code
+    return concluding.conditioned(status, "Warned", WARNING, now, message=message, code=code)
 
 
 def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
