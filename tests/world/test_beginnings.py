@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import pytest
+
 from spotproof.controller.kinds import JOBSET, NAMESPACE, RUN, Object
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, WORKSPACE_LABEL
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, QUEUE_LABEL, RUN_LABEL, WORKSPACE_LABEL
 from tests.world.jobs import Tier, jobset
 from tests.world.managed import Managed
 from tests.world.test_lifecycle import TIERS, managed
@@ -33,6 +35,69 @@ def test_a_job_of_another_namespace_that_saves_to_the_same_place_is_refused_unti
     world.server.delete(*JOBSET, "train", world.namespace)
     world.run(90)
     assert second()["phase"] != "Refused"
+
+
+def unlabelled(name: str) -> Object:
+    job = jobset(name, "standard", "spot-a")
+    return {**job, "metadata": {**job["metadata"], "labels": {RUN_LABEL: name}}}
+
+
+def phases(world: Managed) -> dict[str, str]:
+    return {each["metadata"]["name"]: (each.get("status") or {}).get("phase", "") for each in world.all(RUN)}
+
+
+def older_and_newer() -> Managed:
+    """Two jobs on one checkpoint, of which the newer one was managed first."""
+    world = Managed(TIERS)
+    world.submit(unlabelled("older"))
+    world.run(60)
+    world.submit(jobset("newer", "standard", "spot-a"))
+    world.run_until(lambda: world.is_whole("newer", "spot-a"))
+    world.run(60)
+    world.label(world.job("older"), FALLBACK_POLICY_LABEL, "standard")
+    world.run(10)
+    return world
+
+
+@pytest.mark.parametrize("restarts", [0, 1])
+def test_an_older_job_that_comes_under_a_policy_later_does_not_take_the_place_of_one_that_is_managed(
+    restarts: int,
+) -> None:
+    world = older_and_newer()
+    for _ in range(restarts):
+        world.process.kill()
+        world.run(30)
+        world.process.start()
+        world.run(120)
+
+    assert phases(world) == {"older": "Refused", "newer": "Running"}
+    assert world.status("older").reason == "SameCheckpoint"
+    assert "JobSet newer saves too" in world.status("older").message
+
+
+@pytest.mark.parametrize("how", ["ends", "is let go", "is deleted", "is refused for something else"])
+def test_who_was_refused_for_another_job_is_managed_as_soon_as_that_one_is_out_of_the_way(how: str) -> None:
+    world = older_and_newer()
+    newer = world.job("newer")
+    if how == "ends":
+        world.finish_roles("newer")
+    elif how == "is let go":
+        world.label(newer, FALLBACK_POLICY_LABEL, None)
+    elif how == "is deleted":
+        world.server.delete(*JOBSET, "newer", world.namespace)
+    else:
+        world.label(newer, QUEUE_LABEL, "gpus")
+
+    world.run_until(lambda: world.phase("older") != "Refused", within=10)
+
+
+def test_nobody_looks_at_a_job_that_is_refused_for_another_until_that_one_changes() -> None:
+    world = older_and_newer()
+    world.run(600)
+    before = world.process.looks
+    world.run(3600)
+
+    assert world.process.looks == before
 
 
 # a job that was there before

@@ -30,7 +30,7 @@ from spotproof.controller.relations import (
     links,
     place,
 )
-from spotproof.controller.saving import shared_places
+from spotproof.controller.rivals import Rivals
 from spotproof.vocabulary import PROBE_LABEL, SYSTEM_NAMESPACE
 
 __all__ = ["MANAGED", "Cache", "Key", "Place", "labels", "place", "version"]
@@ -57,6 +57,7 @@ class Cache:
         self._lock = threading.RLock()
         self._objects: dict[Kind, dict[Place, Object]] = defaultdict(dict)
         self._index = Index()
+        self._rivals = Rivals(self._index, self._objects)
         self._graves: OrderedDict[tuple[Kind, Place], int] = OrderedDict()
         self._owners = Owners()
         self._served: set[Kind] = set()
@@ -85,7 +86,8 @@ class Cache:
                 return set()
             if kind == RUN and thing == known:
                 # what a look has written is the end of that look, and was a sixth of what woke a job that is reclaimed
-                return self._concerned(kind, thing) - {Key(str(thing["spec"]["job"]["kind"]), *where)}
+                others = self._concerned(kind, thing) - {Key(str(thing["spec"]["job"]["kind"]), *where)}
+                return others.union(self._rivals.heard(thing))
             said = tuple(links(kind, thing))
             if known is not None and version(thing) > version(known) and _says_the_same(thing, known):
                 self._objects[kind][where] = thing
@@ -109,6 +111,7 @@ class Cache:
                 self._owners.made_for((kind.kind, *where), job_of_owner(thing))
             elif was != said:
                 self._settle(was)
+            concerned.update(self._rivals.met(kind, known, thing, was, said))
             return concerned | self._concerned(kind, thing) | self._turned(coming)
 
     def exchange(self, kind: Kind, thing: Object, equal: Object) -> None:
@@ -231,19 +234,16 @@ class Cache:
         with self._lock:
             return list(self._index.at(Relation.PROBE_OF_JOB, *key).values())
 
-    def managed_in(self, namespace: str) -> list[Object]:
-        """Managed jobs of a namespace, of any kind."""
+    def rivals(self, key: Key, held: Iterable[Link]) -> list[Object]:
+        """The other managed jobs, of any kind, that have a job's name or something of what it has to itself."""
         with self._lock:
-            kinds = (self._index.at(Relation.JOB_IN_NAMESPACE, kind, namespace) for kind in MANAGED)
-            return [job for jobs in kinds for job in jobs.values()]
+            return [self._objects[MANAGED[each.kind]][each[1:]] for each in self._rivals.of(key, held)]
 
-    def rivals(self, job: Object) -> list[Object]:
-        """Managed jobs of any namespace that save where a job does, itself too; a path is its namespace's own."""
+    @property
+    def encounters(self) -> int:
+        """How often a job has become a rival of another, as one, or no longer: while it is the same, so are rivals."""
         with self._lock:
-            kinds = (
-                self._index.at(Relation.JOB_SAVING_TO, kind, uri) for uri in shared_places(job) for kind in MANAGED
-            )
-            return [job for jobs in kinds for job in jobs.values()]
+            return self._rivals.encounters
 
     def claims(self, pool: str) -> list[Object]:
         """NodeClaims of a pool."""
@@ -296,7 +296,7 @@ class Cache:
         self._index.unlink(was, where)
         del self._objects[kind][where]
         self._settle([(Relation.POD_OF, (kind.kind, *where))] if kind.kind in OWNERS else was)
-        return concerned | self._turned(coming)
+        return concerned.union(self._rivals.met(kind, known, None, was, ())) | self._turned(coming)
 
     def _settle(self, was: Iterable[Link]) -> None:
         """Forget whose a Ray cluster was, once it and the last of its pods are gone."""

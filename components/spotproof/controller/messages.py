@@ -25,6 +25,8 @@ Status: TypeAlias = Literal["True", "False"]
 
 FINDING: Final = "Refused"
 """Of a job that is not accepted, where no finding's own word stands as the reason."""
+WARNING: Final = "Finding"
+"""Of a job that is managed all the same, where no finding's own word stands as the reason."""
 LONGEST_NOTE: Final = 1024
 """Of an event (events.k8s.io/v1, `note`)."""
 LONGEST_MESSAGE: Final = 4096
@@ -55,6 +57,12 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
             "The job is left as it is: it runs as if it named no policy, and nobody moves it.",
             "Mend each field as it is said. Where the operator lets nobody change it, delete the job and apply it "
             "again; the checkpoints stay.",
+        ),
+        "Warned": Message(
+            "Warning",
+            "managed, and yet {message}. {remedy}",
+            "The job is managed and moved. What is said costs money or time, or does not do what its author may think.",
+            "Mend the field as it is said, if that is not meant.",
         ),
         "Evicted": Message(
             "Normal",
@@ -259,6 +267,14 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
                     f"Write {CHECKPOINT_URI_ENV} into the environment of its containers, and save there.",
                 ),
                 "Known": State("False", f"{CHECKPOINT_URI_ENV} says where it saves"),
+            },
+        ),
+        "Warned": Condition(
+            "TrainingRun",
+            "Something else about the job is not as its author may think; it is managed all the same.",
+            {
+                WARNING: State("True", "{message}", EVENTS["Warned"].remedy),
+                "Nothing": State("False", "there is nothing else to tell"),
             },
         ),
         "LastTierWaits": Condition(

@@ -1,14 +1,18 @@
 """Fallback policies as one process has read them: ten thousand jobs name the same few."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
 from pydantic import ValidationError
 
 from spotproof.controller.kinds import Object
 from spotproof.controller.messages import condition
 from spotproof.fallback.policy import Policy, policy_of
 from spotproof.fallback.record import render_instant
-from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 from spotproof.fallback.run import Instant
 from spotproof.manifests.fallback_policy import VALID, read_policy
+from spotproof.vocabulary import SPOT
 
 
 def version_of(found: Object) -> str:
@@ -29,6 +33,7 @@ class Policies:
     def __init__(self) -> None:
         self._read: dict[str, tuple[str, ResolvedPolicy]] = {}
         self._rules: dict[str, tuple[ResolvedPolicy, Policy]] = {}
+        self._spot: tuple[tuple[str, ...], tuple[ResolvedTier, ...]] = ((), ())
 
     def read(self, found: Object) -> ResolvedPolicy:
         """The policy of an object.
@@ -49,6 +54,23 @@ class Policies:
         if known is None or known[0] is not policy:
             known = self._rules[policy.name] = (policy, policy_of(policy))
         return known[1]
+
+    def spot(self, found: Sequence[Object]) -> tuple[ResolvedTier, ...]:
+        """The spot tiers of all policies that can be carried out, each pool once: what is known to be reclaimed."""
+        versions = tuple(map(version_of, found))
+        if self._spot[0] != versions:
+            self._spot = versions, spot_tiers(self._readable(found))
+        return self._spot[1]
+
+    def _readable(self, found: Iterable[Object]) -> Iterator[ResolvedPolicy]:
+        for each in found:
+            with suppress(ValidationError):
+                yield self.read(each)
+
+
+def spot_tiers(policies: Iterable[ResolvedPolicy]) -> tuple[ResolvedTier, ...]:
+    """Their tiers that can be reclaimed, each pool once."""
+    return tuple({tier.pool: tier for each in policies for tier in each.tiers if tier.capacity == SPOT}.values())
 
 
 def judged(policies: Policies, found: Object, now: Instant) -> Object | None:

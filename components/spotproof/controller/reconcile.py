@@ -38,6 +38,8 @@ from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_IMAGE
 GONE: Final = frozenset({404, 409})
 CLOCKS_APART_SECONDS: Final = 60
 """An interruption begins by our clock, a Job is complete by that of kube-controller-manager."""
+UNHEARD_SECONDS: Final = 60.0
+"""How often a job is looked at of which no watch tells any more."""
 FAILED_MARK: Final = "failed"
 """In place of a move's id on a job that the controller has ended."""
 
@@ -172,14 +174,14 @@ def _let_go(case: Case) -> float:
     """
     status, mark = case.recorded, annotation(case.job)
     if standing.frozen(case):
-        return case.now + standing.BY_OTHERS_SECONDS
+        return case.now + UNHEARD_SECONDS
     move = status.move
     if move is None or move.id != mark:
         return _resume_as_it_is(case)
     if move.resume_at is not None:
         status = status.model_copy(update={"move": move.model_copy(update={"resume_at": None})})
     again = carry_on(case, status, standing.remembered(status, move))
-    return case.now + standing.BY_OTHERS_SECONDS if again is None else again
+    return case.now + UNHEARD_SECONDS if again is None else again
 
 
 def _resume_as_it_is(case: Case) -> float:
@@ -236,8 +238,7 @@ def _manage(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> fl
         return None
     if found := standing.findings(case, standing.remembering(policy, status)):
         case.written(standing.refuse(case, status, found))
-        again = any(each.code in standing.BY_OTHERS for each in found)
-        return case.now + standing.BY_OTHERS_SECONDS if again else None
+        return None
     return _visit(case, standing.accept(case, status, policy), policy)
 
 

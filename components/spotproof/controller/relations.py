@@ -13,8 +13,8 @@ from spotproof.controller.claims import is_coming, pool_of
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.jobs.contract import Members
 from spotproof.controller.kinds import NODE_CLAIM, POD, RUN, Kind, Object
-from spotproof.controller.saving import shared_places
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION
+from spotproof.controller.saving import ANYWHERE, places
+from spotproof.vocabulary import FALLBACK_POLICY_LABEL, PROBE_LABEL, PROBE_OF_ANNOTATION, RUN_LABEL
 
 
 class Key(NamedTuple):
@@ -62,7 +62,8 @@ class Relation(enum.IntEnum):
     JOB_UNDER_POLICY = enum.auto()
     JOB_IN_NAMESPACE = enum.auto()
     JOB_SAVING_TO = enum.auto()
-    """A place that is the same in every namespace."""
+    """A place, with the namespace before it where it is one of that namespace's own."""
+    JOB_OF_RUN = enum.auto()
 
 
 Link = tuple[Relation, tuple[str, ...]]
@@ -146,8 +147,16 @@ def _of_managed(job: Object) -> Iterator[Link]:
     yield Relation.JOB_IN_NAMESPACE, (job["kind"], job["metadata"].get("namespace", ""))
     if policy := labels(job).get(FALLBACK_POLICY_LABEL):
         yield Relation.JOB_UNDER_POLICY, (job["kind"], policy)
-    for uri in shared_places(job):
-        yield Relation.JOB_SAVING_TO, (job["kind"], uri)
+    yield from holdings(job)
+
+
+def holdings(job: Object) -> Iterator[Link]:
+    """What a job has to itself: where it saves, and its run. A path is one of a volume of its namespace."""
+    kind, namespace = job["kind"], job["metadata"].get("namespace", "")
+    for uri in {uri: None for uri, _ in places(job)}:
+        yield Relation.JOB_SAVING_TO, (kind, uri) if ANYWHERE.match(uri) else (kind, namespace, uri)
+    if run := labels(job).get(RUN_LABEL):
+        yield Relation.JOB_OF_RUN, (kind, namespace, run)
 
 
 _LINKS: Final[Mapping[Kind, Callable[[Object], Iterator[Link]]]] = {

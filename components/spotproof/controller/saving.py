@@ -34,11 +34,6 @@ def places(job: Object) -> Iterator[tuple[str, str]]:
         yield uri.rstrip("/"), RUNTIME_ENV
 
 
-def shared_places(job: Object) -> frozenset[str]:
-    """Those of them that a job of another namespace may save to as well."""
-    return frozenset(uri for uri, _ in places(job) if ANYWHERE.match(uri))
-
-
 def containers(template: Template) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The containers of a template, each with its place."""
     yield from enumerate(template.spec.get("containers") or [])

@@ -1,6 +1,7 @@
 """Whether a job is the controller's to move at the moment, and what is said where it is not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from pydantic import ValidationError
@@ -9,17 +10,22 @@ from spotproof.controller import concluding
 from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
 from spotproof.controller.gang import cut_short
-from spotproof.controller.kinds import NAMESPACE, POLICY
-from spotproof.controller.messages import FINDING
+from spotproof.controller.jobs import JOBS
+from spotproof.controller.kinds import NAMESPACE, POLICY, Object
+from spotproof.controller.memory import Beside
+from spotproof.controller.messages import FINDING, WARNING
 from spotproof.controller.moving import annotation
 from spotproof.controller.phases import UNDER_WAY, why
 from spotproof.controller.pods import is_to_stay
 from spotproof.controller.policies import problem_of, version_of
 from spotproof.controller.preflight import Finding, invalid_policy, no_workspace, preflight, unknown_policy
+from spotproof.controller.relations import Key, holdings
+from spotproof.controller.rivals import accepted
 from spotproof.controller.templates import tiers_of
 from spotproof.fallback.reasons import phrase
 from spotproof.fallback.record import Move, TrainingRunStatus, parse_instant
 from spotproof.fallback.resolved import NO_PRICE, ResolvedPolicy, ResolvedTier
+from spotproof.fallback.run import Instant
 from spotproof.vocabulary import (
     DEADLINE_ANNOTATION,
     FALLBACK_POLICY_LABEL,
@@ -27,15 +33,17 @@ from spotproof.vocabulary import (
     ON_DEMAND,
     PAUSED_LABEL,
     POOL_LABEL,
+    RUN_LABEL,
     SYSTEM_NAMESPACE,
     WORK_ANNOTATION,
     WORKSPACE_LABEL,
     Capacity,
 )
 
-BY_OTHERS: Final = frozenset({"SameCheckpoint", "SameRun", "SameName"})
-"""Findings that end with another job, of which the job at hand hears nothing: they are looked for again in a minute."""
-BY_OTHERS_SECONDS: Final = 60.0
+CONDITION_OF: Final[Mapping[str, str]] = MappingProxyType(
+    {"NoCheckpoint": "CheckpointUnknown", "DeadlineIncomplete": "DeadlineIncomplete"}
+)
+"""Findings that do not refuse and have a condition of their own; the others stand together in `Warned`."""
 HELD: Final = frozenset({"Refused", "Suspended"})
 """Phases in which nothing is looked at; what comes after one of them begins with a clean slate."""
 
@@ -178,22 +186,54 @@ def on_tier(status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunSta
 
 
 def findings(case: Case, policy: ResolvedPolicy) -> tuple[Finding, ...]:
-    """What forbids managing the job; looked at once for each version of job and policy."""
+    """What forbids managing the job; looked at once for whatever it depends on."""
+    meta, memory = case.job["metadata"], case.memory
+    home = case.cache.get(NAMESPACE, "", meta["namespace"])
+    if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
+        return (no_workspace(meta["namespace"]),)
+    versions, spot = _versions(case, policy), memory.policies.spot(case.cache.all(POLICY))
+    beside = _beside(case, versions)
+    checked = (versions, tuple(map(_seen, beside.others)), beside.managed, spot)
+    if memory.checked != checked:
+        memory.findings = preflight(case.job, policy, beside.others, managed=beside.managed, spot=spot)
+        memory.checked = checked
+    return tuple(each for each in memory.findings if each.refuses)
+
+
+def _versions(case: Case, policy: ResolvedPolicy) -> tuple[str, ...]:
     meta, found = case.job["metadata"], case.cache.policy(policy.name)
-    versions = (
+    return (
         str(meta.get("generation")),
         str(sorted(meta.get("labels", {}).items())),
         str(sorted(meta.get("annotations", {}).items())),
         "" if found is None else version_of(found),
     )
-    home = case.cache.get(NAMESPACE, "", meta["namespace"])
-    if home is not None and WORKSPACE_LABEL not in home["metadata"].get("labels", {}):
-        return (no_workspace(meta["namespace"]),)
-    if case.memory.checked != versions or any(each.code in BY_OTHERS for each in case.memory.findings):
-        mates = (*case.cache.managed_in(meta["namespace"]), *case.cache.rivals(case.job))
-        others = {uid: each for each in mates if (uid := each["metadata"]["uid"]) != meta["uid"]}
-        case.memory.findings, case.memory.checked = preflight(case.job, policy, [*others.values()]), versions
-    return tuple(each for each in case.memory.findings if each.refuses)
+
+
+def _beside(case: Case, versions: tuple[str, ...]) -> Beside:
+    """The jobs that have something of the job's; looked up again where one of any jobs has become another's rival."""
+    # the count is read first: what happens meanwhile is looked up the next time
+    of = (versions, case.cache.encounters)
+    if case.memory.beside.of != of:
+        others = tuple(case.cache.rivals(case.key, holdings(case.job)))
+        managed = frozenset(_managed(case, (case.job, *others) if others else ()))
+        case.memory.beside = Beside(of, others, managed)
+    return case.memory.beside
+
+
+def _managed(case: Case, jobs: Iterable[Object]) -> Iterator[str]:
+    """The uids of those that their records say are managed."""
+    for job in jobs:
+        meta = job["metadata"]
+        if accepted(case.cache.run(Key(job["kind"], meta["namespace"], meta["name"]))) == meta["uid"]:
+            yield meta["uid"]
+
+
+def _seen(other: Object) -> tuple[object, ...]:
+    """What the preflight of a job reads of another one."""
+    meta = other["metadata"]
+    run = meta.get("labels", {}).get(RUN_LABEL)
+    return meta["uid"], meta.get("generation"), run, JOBS[other["kind"]].has_ended(other)
 
 
 def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) -> TrainingRunStatus:
@@ -219,9 +259,9 @@ def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
         counted = case.kind.baseline(case.job) if _was_there_before(case) else status.counted
         status = status.model_copy(update={**update, "counted": counted})
     status = on_tier(status, policy)
-    accepted = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
-    accepted = concluding.conditioned(accepted, "PolicyInvalid", "Valid", case.second, policy=policy.name)
-    return warned(case, accepted, policy)
+    status = concluding.conditioned(status, concluding.ACCEPTED, "Managed", case.second, policy=policy.name)
+    status = concluding.conditioned(status, "PolicyInvalid", "Valid", case.second, policy=policy.name)
+    return warned(case, status, policy)
 
 
 def afresh(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
@@ -245,8 +285,15 @@ def _was_there_before(case: Case) -> bool:
 
 
 def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
-    """The record with what its owner should know although the job is managed."""
-    now, codes = case.second, {each.code for each in case.memory.findings}
+    """The record with what its owner should know although the job is managed, who is told each of it once."""
+    now, warnings = case.second, [each for each in case.memory.findings if not each.refuses]
+    recorded = {each.type: each.message for each in case.recorded.conditions if each.status == "True"}
+    for each in warnings:
+        own = CONDITION_OF.get(each.code)
+        if not (own in recorded if own else str(each) in recorded.get("Warned", "")):
+            said = f"{each.field}: {each.message}"
+            case.tell_once("Warned", f"{each.code}/{each.field}", message=said, remedy=f"{each.remedy}.")
+    codes = {each.code for each in warnings}
     unknown = "NoCheckpointUri" if "NoCheckpoint" in codes else "Known"
     status = concluding.conditioned(status, "CheckpointUnknown", unknown, now)
     carried = case.job["metadata"].get("annotations", {})
@@ -254,11 +301,20 @@ def warned(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Tra
     incomplete = "AnnotationMissing" if "DeadlineIncomplete" in codes else "Complete"
     mode = policy.deadline.mode
     status = concluding.conditioned(status, "DeadlineIncomplete", incomplete, now, missing=missing, mode=mode)
+    status = _with_others(status, [each for each in warnings if each.code not in CONDITION_OF], now)
     if mode == "off" or missing:
         return concluding.conditioned(status, "ProgressAssumed", "Reported", now)
     why = unreadable_progress(case.run)
     assumed = "Unreadable" if why else "NotReported" if progress_of(case.run) is None else "Reported"
     return concluding.conditioned(status, "ProgressAssumed", assumed, now, why=why)
+
+
+def _with_others(status: TrainingRunStatus, warnings: Sequence[Finding], now: Instant) -> TrainingRunStatus:
+    """The record with all that has no condition of its own; the reason is the first one's word."""
+    if not warnings:
+        return concluding.conditioned(status, "Warned", "Nothing", now)
+    message, code = " ".join(map(str, warnings)), warnings[0].code
+    return concluding.conditioned(status, "Warned", WARNING, now, message=message, code=code)
 
 
 def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:

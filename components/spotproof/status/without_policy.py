@@ -1,13 +1,16 @@
 """Jobs on spot that nobody moves: what they wait for, and the one line that would help."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
-from spotproof.controller.kinds import JOB, NODE, POLICY, Kind
+from spotproof.controller.kinds import JOB, NODE, POLICY, RUN, Kind
+from spotproof.controller.policies import spot_tiers
 from spotproof.controller.preflight import preflight
-from spotproof.controller.relations import MANAGED
+from spotproof.controller.relations import MANAGED, Relation, holdings
+from spotproof.controller.rivals import accepted
 from spotproof.controller.said import said_first
 from spotproof.controller.templates import moving
 from spotproof.fallback.resolved import ResolvedPolicy
@@ -45,17 +48,52 @@ class Unmanaged(NamedTuple):
         return self.namespace, self.name
 
 
+class _Around:
+    """What a job is compared with, read once for all of them: policies, and the jobs that name one."""
+
+    def __init__(self, world: World) -> None:
+        self.policies: Final = readable(world)
+        self._world = world
+
+    @cached_property
+    def managed(self) -> frozenset[str]:
+        """The uids of jobs that are managed."""
+        return frozenset(filter(None, map(accepted, self._world.all(RUN))))
+
+    @cached_property
+    def _named(self) -> Mapping[tuple[str, ...], Sequence[Object]]:
+        """The jobs that name a policy, by their namespace and by where they save."""
+        found: dict[tuple[str, ...], list[Object]] = {}
+        for kind in MANAGED.values():
+            for job in self._world.all(kind):
+                if text(job, "metadata", "labels", FALLBACK_POLICY_LABEL):
+                    whole = {**job, "kind": kind.kind, "apiVersion": kind.api_version}
+                    for place in (("", name_of(job)[0]), *_places(whole)):
+                        found.setdefault(place, []).append(whole)
+        return found
+
+    def beside(self, job: Object) -> list[Object]:
+        """Those of its namespace, and those of others that save where it does."""
+        here = name_of(job)[0]
+        there = (each for place in _places(job) for each in self._named.get(place, ()) if name_of(each)[0] != here)
+        return [*self._named.get(("", here), ()), *there]
+
+
+def _places(job: Object) -> list[tuple[str, ...]]:
+    return [tuple(to) for relation, (_, *to) in holdings(job) if relation == Relation.JOB_SAVING_TO]
+
+
 def without_policy(world: World) -> tuple[Unmanaged, ...]:
     """All jobs on spot that name no policy and are not over, by namespace and name."""
-    pods, policies = Pods(world), readable(world)
-    tiers = _spot_labels(policies, world)
+    pods, around = Pods(world), _Around(world)
+    tiers = _spot_labels(around.policies, world)
     found: list[Unmanaged] = []
     for kind in KINDS:
         for job in world.all(kind):
             if text(job, "metadata", "labels", FALLBACK_POLICY_LABEL) or is_part(job) or has_ended(kind, job):
                 continue
             if selected := spot_of(kind, job, tiers):
-                found.append(_unmanaged(kind, job, selected, pods, _help(kind, job, selected, world, policies)))
+                found.append(_unmanaged(kind, job, selected, pods, _help(kind, job, selected, world, around)))
     return tuple(sorted(found, key=lambda each: (each.place, each.kind)))
 
 
@@ -106,10 +144,9 @@ def _unmanaged(kind: Kind, job: Object, selected: Selected, pods: Pods, helps: t
     )
 
 
-def _help(
-    kind: Kind, job: Object, selected: Selected, world: World, policies: Sequence[ResolvedPolicy]
-) -> tuple[str, str]:
+def _help(kind: Kind, job: Object, selected: Selected, world: World, around: _Around) -> tuple[str, str]:
     """The command that puts the job under a policy, or why none can."""
+    policies = around.policies
     if kind == JOB:
         return "", f"it is a Job, and a policy moves a {one_of(MANAGED)}; `spotproof render` makes one"
     if queue := text(job, "metadata", "labels", QUEUE_LABEL):
@@ -120,7 +157,7 @@ def _help(
         return "", "there is no FallbackPolicy in this cluster; a stack's fallbackPolicies make them"
     whole = {**job, "kind": kind.kind}
     if fits := next((policy for policy in policies if moving(whole, policy)), None):
-        return _under(fits, whole, world)
+        return _under(fits, whole, around)
     first = policies[0].tiers[0]
     labels = ", ".join(f"{key}: {value}" for key, value in first.node_selector.items())
     return "", (
@@ -129,21 +166,12 @@ def _help(
     )
 
 
-def _under(policy: ResolvedPolicy, job: Object, world: World) -> tuple[str, str]:
+def _under(policy: ResolvedPolicy, job: Object, around: _Around) -> tuple[str, str]:
     """The command, unless the controller would refuse the job under this policy."""
     namespace, name = name_of(job)
-    wrong = [each for each in preflight(job, policy, _managed(world, namespace)) if each.refuses]
+    found = preflight(job, policy, around.beside(job), managed=around.managed, spot=spot_tiers(around.policies))
+    wrong = [each for each in found if each.refuses]
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         return "", f"policy {policy.name} would refuse it: {wrong[0]}{more}"
     return f"kubectl label -n {namespace} {job['kind'].lower()} {name} {FALLBACK_POLICY_LABEL}={policy.name}", ""
-
-
-def _managed(world: World, namespace: str) -> list[Object]:
-    """The jobs of a namespace that name a policy, as the preflight compares with them."""
-    return [
-        {**job, "kind": kind.kind, "apiVersion": kind.api_version}
-        for kind in MANAGED.values()
-        for job in world.all(kind)
-        if name_of(job)[0] == namespace and text(job, "metadata", "labels", FALLBACK_POLICY_LABEL)
-    ]

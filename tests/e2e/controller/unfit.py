@@ -145,6 +145,7 @@ def _is_elsewhere(job: Object) -> None:
 JOB: Final = "spec.replicatedJobs[0].template.spec"
 WORKERS: Final = "spec.rayClusterSpec.workerGroupSpecs[0].template.spec"
 HEAD: Final = "spec.rayClusterSpec.headGroupSpec.template.spec"
+AFFINITY: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 SELECTOR: Final = f"nodeSelector {POOL_LABEL}: {SPOT_POOL}"
 TOLERATION: Final = f"Add `{{key: {SPOT_TAINTS[0]['key']}, operator: Equal, value: spot, effect: NoSchedule}}`"
 POLICY_FIELD: Final = f"metadata.labels['{FALLBACK_POLICY_LABEL}']"
@@ -189,7 +190,7 @@ UNFIT: Final[Mapping[str, tuple[Unfit, ...]]] = {
         ),
         Unfit("keeps-it", "spec.shutdownAfterJobFinishes", "shutdownAfterJobFinishes: true", _keeps_its_cluster, LATE),
         Unfit("deletion-rules", "spec.deletionStrategy.deletionRules", "Remove it", _deletion_rules, LATE),
-        Unfit("head-on-spot", f"{HEAD}.nodeSelector", "Select an on-demand pool there", _head_on_spot),
+        Unfit("head-on-spot", f"{HEAD}.{AFFINITY}", "Select an on-demand pool there", _head_on_spot),
         Unfit("few-retries", "spec.backoffLimit", "Write `backoffLimit: ", _two_retries),
         Unfit("one-checkpoint", f"{WORKERS}.containers[0].env", "Write another place", _saves_as_the_other),
         Unfit("no-tier", "spec.rayClusterSpec.workerGroupSpecs", SELECTOR, _is_elsewhere, pool=NEXT_SPOT_POOL),

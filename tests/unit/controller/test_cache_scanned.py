@@ -23,11 +23,13 @@ from spotproof.controller.kinds import (
     Kind,
     Object,
 )
+from spotproof.controller.relations import holdings
 from spotproof.vocabulary import (
     FALLBACK_POLICY_LABEL,
     POOL_LABEL,
     PROBE_LABEL,
     PROBE_OF_ANNOTATION,
+    RUN_LABEL,
     SYSTEM_NAMESPACE,
 )
 from tests.unit.controller.objects import (
@@ -37,18 +39,50 @@ from tests.unit.controller.objects import (
     SPACES,
     claim,
     cluster,
-    jobset,
     of_cluster,
     of_jobset,
     pod,
     probe,
-    rayjob,
     thing_of,
 )
 
+RUNS = ("", "r")
+URIS = ("", "s3://x", "/mnt/x")
+
+
+def job(kind: Kind, name: str, policy: str, run: str, uri: str, *, ended: bool) -> Object:  # noqa: PLR0913 - what jobs differ in
+    """One that has its run and its checkpoint to itself, or has not."""
+    carried = {FALLBACK_POLICY_LABEL: policy, **({RUN_LABEL: run} if run else {})}
+    made = thing_of(kind, "team", name, 0, labels=carried)
+    if kind == RAYJOB:
+        spec: Object = {"runtimeEnvYAML": f"env_vars: {{CHECKPOINT_URI: '{uri}'}}"} if uri else {}
+        return made | {"spec": spec, "status": {"jobDeploymentStatus": "Complete" if ended else "Running"}}
+    env = [{"name": "CHECKPOINT_URI", "value": uri}] if uri else []
+    pods = {"spec": {"template": {"spec": {"containers": [{"env": env}]}}}}
+    status = {"terminalState": "Completed"} if ended else {}
+    return made | {"spec": {"replicatedJobs": [{"name": "w", "template": pods}]}, "status": status}
+
+
+def bar(thing: Object) -> tuple[str, str, str, bool]:
+    """Policy, run and place of a job, and whether it is over."""
+    spec, status = thing["spec"], thing["status"]
+    told = spec.get("runtimeEnvYAML", "") if thing["kind"] == "RayJob" else str(spec)
+    uri = next((each for each in URIS[1:] if f"'{each}'" in told), "")
+    carried = labels(thing)
+    return carried[FALLBACK_POLICY_LABEL], carried.get(RUN_LABEL, ""), uri, "Complete" in str(status)
+
+
 _jobs = {
-    JOBSET: st.builds(jobset, st.sampled_from(NAMES), st.just(0), st.sampled_from(("standard", "other"))),
-    RAYJOB: st.builds(rayjob, st.sampled_from(NAMES), st.just(0), st.sampled_from(("standard", "other"))),
+    kind: st.builds(
+        job,
+        st.just(kind),
+        st.sampled_from(NAMES),
+        st.sampled_from(("standard", "other")),
+        st.sampled_from(RUNS),
+        st.sampled_from(URIS),
+        ended=st.booleans(),
+    )
+    for kind in (JOBSET, RAYJOB)
 }
 
 
@@ -56,9 +90,11 @@ def child(name: str, of: str) -> Object:
     return thing_of(JOB, "team", name, 0, labels=of_jobset(of))
 
 
-def run(name: str, kind: str, finding: str, nodes: list[str]) -> Object:
-    status = {"interruption": {"finding": finding, "nodes": nodes} if finding else None}
-    return thing_of(RUN, "team", name, 0) | {"spec": {"job": {"kind": kind, "name": name}}, "status": status}
+def run(name: str, kind: str, finding: str, nodes: list[str], managed: str) -> Object:
+    status: Object = {"interruption": {"finding": finding, "nodes": nodes} if finding else None}
+    status |= {"conditions": [{"type": "Accepted", "status": managed}]}
+    of = {"kind": kind, "name": name, "uid": name}
+    return thing_of(RUN, "team", name, 0) | {"spec": {"job": of}, "status": status}
 
 
 def _named(kind: Kind, *names: str) -> st.SearchStrategy[Object]:
@@ -95,6 +131,7 @@ _things: dict[Kind, st.SearchStrategy[Object]] = {
         st.sampled_from(tuple(MANAGED)),
         st.sampled_from(("", "undecided", "eviction")),
         st.lists(st.sampled_from(NODES), unique=True),
+        st.sampled_from(("True", "False")),
     ),
     NAMESPACE: _named(NAMESPACE, *SPACES),
 }
@@ -127,11 +164,16 @@ class Scan:
         self.there: dict[tuple[Kind, tuple[str, str]], Object] = {}
         self.gone: dict[tuple[Kind, tuple[str, str]], int] = {}
         self.owners: dict[tuple[str, str], str] = {}
+        self.unheard: set[tuple[str, str]] = set()
 
     def put(self, kind: Kind, thing: Object) -> None:
         key = (kind, place(thing))
         known = self.there.get(key)
         if version(thing) > self.gone.get(key, -1) and (known is None or version(thing) >= version(known)):
+            if kind == RUN:
+                told = known is not None and known == thing
+                turned = told or is_managed(known) != is_managed(thing)
+                (self.unheard.discard if told else self.unheard.add if turned else set[Any]().add)(key[1])
             self.there[key] = thing
             self.gone.pop(key, None)
         self._owners()
@@ -140,6 +182,8 @@ class Scan:
         key = (kind, place(thing))
         if key in self.there and version(self.there[key]) > version(thing):
             return
+        if kind == RUN:
+            self.unheard.discard(key[1])
         self.there.pop(key, None)
         self.gone[key] = max(version(thing), self.gone.get(key, 0))
         self._owners()
@@ -160,6 +204,28 @@ class Scan:
 
     def of(self, kind: Kind) -> list[Object]:
         return [thing for (other, _), thing in self.there.items() if other == kind]
+
+    def rivals(self, key: Key, *jobs: Object) -> set[Key]:
+        """The others of its name, its run or its place, as it is, or was and is."""
+        found = {Key(each["kind"], *place(each)): bar(each) for one in MANAGED.values() for each in self.of(one)}
+        runs, uris = ({bar(each)[part] for each in jobs} - {""} for part in (1, 2))
+        others = {other for other, of in found.items() if other.name == key.name or of[1] in runs or of[2] in uris}
+        return others - {key}
+
+    def of_run(self, run: Object) -> set[Key]:
+        """Who has to look where the record of a job says something else of whether it is managed."""
+        key = Key(run["spec"]["job"]["kind"], *place(run))
+        job = self.there.get((MANAGED[key.kind], key[1:]))
+        return set() if job is None else self.rivals(key, job)
+
+    def met(self, kind: Kind, known: Object | None, new: Object | None) -> set[Key]:
+        """Who has to look again as one version follows another, beside whom it concerns by itself."""
+        there = [each for each in (known, new) if each is not None]
+        if kind == RUN:
+            return self.of_run(there[-1]) if there and is_managed(known) != is_managed(new) else set()
+        if kind not in MANAGED.values() or (len(there) > 1 and bar(there[0]) == bar(there[1])):
+            return set()
+        return self.rivals(Key(kind.kind, *place(there[-1])), *there) if there else set()
 
     def pods(self, key: Key) -> list[Object]:
         return [each for each in self.of(POD) if key in self.jobs_of_pod(each) and PROBE_LABEL not in labels(each)]
@@ -217,6 +283,10 @@ class Scan:
         return looks.get(kind, lambda: {Key(kind.kind, *place(thing))})()
 
 
+def is_managed(run: Object | None) -> bool:
+    return run is not None and run["status"]["conditions"][0]["status"] == "True"
+
+
 def _same(found: list[Object], expected: list[Object]) -> bool:
     return sorted(found, key=str) == sorted(expected, key=str)
 
@@ -236,21 +306,30 @@ def test_after_any_sequence_it_finds_and_wakes_what_a_scan_of_everything_would(s
             before = set[Key]() if known is None else scan.concerned(kind, known)
             woken = cache.drop(kind, _at(what, at))
             scan.drop(kind, _at(what, at))
+            before |= scan.met(kind, known, None)
             assert woken == (before if known is not None and (kind, place(what)) not in scan.there else set())
         else:
             new = _at(what, at)
             known = scan.there.get((kind, place(what)))
             before = set[Key]() if known is None else scan.concerned(kind, known)
             woken = cache.put(kind, new)
+            unheard = place(new) in scan.unheard
             scan.put(kind, new)
             taken = scan.there.get((kind, place(what))) is new
             silent = known is not None and _at(known, at) == new and version(known) < at
             concerned = (before | scan.concerned(kind, new)) if taken and not silent else set[Key]()
+            if taken and not silent:
+                concerned |= scan.met(kind, known, new)
             if kind == RUN and known == new:
                 concerned.discard(Key(new["spec"]["job"]["kind"], *place(new)))
+                concerned |= scan.of_run(new) if unheard else set()
             if kind == POLICY and known is not None:
                 concerned &= {Key(POLICY.kind, *place(new))}  # nobody has edited it
             assert woken == concerned
+    finds_the_same(cache, scan)
+
+
+def finds_the_same(cache: Cache, scan: Scan) -> None:
     for kind in _things:
         assert _same(cache.all(kind), scan.of(kind))
     for key in [Key(kind, "team", name) for kind in MANAGED for name in NAMES]:
@@ -259,7 +338,9 @@ def test_after_any_sequence_it_finds_and_wakes_what_a_scan_of_everything_would(s
         assert _same(cache.children(key), children if key.kind == "JobSet" else [])
         asking = [each for each in scan.of(POD) if PROBE_LABEL in labels(each) and key in scan.jobs_of_pod(each)]
         assert _same(cache.probes_of(key), asking)
-    assert _same(cache.managed_in("team"), [*scan.of(JOBSET), *scan.of(RAYJOB)])
+    for each in (*scan.of(JOBSET), *scan.of(RAYJOB)):
+        key = Key(each["kind"], *place(each))
+        assert {Key(one["kind"], *place(one)) for one in cache.rivals(key, holdings(each))} == scan.rivals(key, each)
     for node in NODES:
         claims = [each for each in scan.of(NODE_CLAIM) if each["status"].get("nodeName") == node]
         found = cache.claim_of(node)

@@ -41,11 +41,11 @@ def values(sentence: str) -> dict[str, int | str]:
 def test_the_events_and_conditions_are_those_that_were_agreed() -> None:
     assert set(EVENTS) == {
         *("Refused", "Evicted", "Moving", "Moved", "Restarted", "Parked", "HandedBack", "NoProgress", "Failed"),
-        *("NodeGone", "Error", "Restarting", "Unparked", "Disrupted", "LastTierWaits"),
+        *("NodeGone", "Error", "Restarting", "Unparked", "Disrupted", "LastTierWaits", "Warned"),
     }
     assert {kind for kind, each in CONDITIONS.items() if each.of == "TrainingRun"} == {
         *("Accepted", "HandedBack", "Paused", "NoProgress", "ProgressAssumed", "DeadlineIncomplete"),
-        *("CheckpointUnknown", "LastTierWaits", "PolicyInvalid"),
+        *("CheckpointUnknown", "LastTierWaits", "PolicyInvalid", "Warned"),
     }
 
 

@@ -38,6 +38,12 @@ def test_a_refusal_by_the_word_of_its_finding_has_the_remedy_of_all_refusals() -
     assert next(troubles(read_run(thing))).remedy.startswith("Mend each field")
 
 
+def test_a_warning_by_the_word_of_its_finding_says_itself_what_to_write() -> None:
+    said = "spec.activeDeadlineSeconds: is 60; KubeRay ends it. Remove it, if that is not meant."
+    thing = run("x", conditions=[condition("Warned", "True", said, "ActiveDeadline")])
+    assert [(each.type, each.message, each.remedy) for each in troubles(read_run(thing))] == [("Warned", said, "")]
+
+
 def test_a_condition_or_a_reason_of_a_later_version_is_told_without_a_remedy() -> None:
     thing = run("x", conditions=[condition("Sharded", "True", "in 8"), condition("NoProgress", "True", reason="Odd")])
     assert [(each.type, each.remedy) for each in troubles(read_run(thing))] == [("Sharded", ""), ("NoProgress", "")]

@@ -8,7 +8,7 @@ admission policies (manifests/job_admission.py) refuse a part of the same at sub
 there before, policies that have changed, and the other jobs of the namespace.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -29,7 +29,7 @@ from spotproof.controller.preflight.tiers import tiers
 from spotproof.controller.preflight.tolerance import tolerance
 from spotproof.controller.preflight.view import Rule, View, label_field
 from spotproof.controller.preflight.workers import workers
-from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
 from spotproof.settings.errors import shown
 from spotproof.settings.near import near, one_of
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
@@ -65,15 +65,25 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = MappingProxyType(
 """By kind, for those with rules of their own, in the order in which findings are told."""
 
 
-def preflight(job: Object, policy: ResolvedPolicy, others: Sequence[Object]) -> tuple[Finding, ...]:
+def preflight(
+    job: Object,
+    policy: ResolvedPolicy,
+    others: Sequence[Object],
+    *,
+    managed: Collection[str] = frozenset(),
+    spot: Sequence[ResolvedTier] = (),
+) -> tuple[Finding, ...]:
     """Everything that is wrong with a job, all at once.
 
     Args:
         job: A job as the API server has it.
         policy: The policy that it names.
-        others: The other managed jobs of its namespace, and those of any that may save where it does, of any kind.
+        others: The other jobs under a policy, of any kind, that have its name or its run in its namespace, or may save
+            where it does in any; more of its namespace do no harm.
+        managed: The uids of those that are managed already, and the job's own where it is.
+        spot: Spot tiers of other policies: pools that are known to be reclaimed.
     """
-    view = View(job, policy, others)
+    view = View(job, policy, others, managed, spot)
     return tuple(each for rule in RULES.get(job["kind"], EVERY_KIND) for each in rule(view))
 
 

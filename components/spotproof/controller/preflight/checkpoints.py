@@ -26,9 +26,13 @@ class _Version:
 
 
 def checkpoints(view: View) -> Iterator[Finding]:
-    """The job that was there first keeps its place; the other one is refused until that one has ended."""
+    """The job that has the place keeps it; the other one is refused until that one has ended.
+
+    One that is managed has it, whatever its age: a job that comes under a policy later can be older. Of two that both
+    are, or neither is, it is the older one.
+    """
     own = _read(_Version(view.job))
-    for other in (each for each in view.others if _is_older(each, view.job)):
+    for other in (each for each in view.others if _rank(view, each) < _rank(view, view.job)):
         who: dict[str, object] = {"kind": other["kind"], "name": other["metadata"]["name"]}
         if not _are_neighbours(other, view.job):
             if not JOBS[other["kind"]].has_ended(other) and (shared := _shared(own, other)):
@@ -56,12 +60,10 @@ def _are_neighbours(one: Object, other: Object) -> bool:
     return one["metadata"].get("namespace") == other["metadata"].get("namespace")
 
 
-def _is_older(one: Object, other: Object) -> bool:
-    return _age(one) < _age(other)
-
-
-def _age(job: Object) -> tuple[str, str]:
-    return job["metadata"].get("creationTimestamp") or "", job["metadata"].get("uid") or ""
+def _rank(view: View, job: Object) -> tuple[bool, str, str]:
+    meta = job["metadata"]
+    uid = meta.get("uid") or ""
+    return uid not in view.managed, meta.get("creationTimestamp") or "", uid
 
 
 def _has_target(view: View) -> bool:

@@ -48,6 +48,9 @@ class Check(NamedTuple):
     refuses: bool = True
 
 
+_HEAD: Final = "spec.rayClusterSpec.headGroupSpec.template.spec"
+_SUBMITTER: Final = "spec.submitterPodTemplate.spec"
+
 CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
     {
         "UnknownPolicy": Check(
@@ -82,7 +85,7 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
         ),
         "SameName": Check(
             "metadata.name",
-            "is {name}, as is that of an older {kind} here",
+            "is {name}, as is that of another {kind} here",
             "both would be kept in one TrainingRun",
             "Give the job another name",
         ),
@@ -111,7 +114,7 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "Write the same tier's selector into every template that is to move",
         ),
         "SpotBesideTiers": Check(
-            "nodeSelector of a template",
+            "nodeSelector, or required nodeAffinity, of a template",
             "selects spot by {selector}, which is no tier of fallback policy {policy}",
             "these pods are evicted with the others, and are never moved",
             "Write the tier's selector there too, or that of an on-demand pool",
@@ -195,8 +198,9 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
         "MaxRestarts": Check(
             "spec.failurePolicy.maxRestarts",
             "is {limit}, and {needed} is the least: {sum}",
-            "JobSet would end the job for good before its own limit is reached",
-            "Write `maxRestarts: {needed}` or more; the controller keeps to the limit of the job",
+            "JobSet would end the job for good before the controller ends or moves it",
+            "Write `maxRestarts: {needed}` or more; the controller keeps to the job's own limit, the annotation "
+            f"{BACKOFF_LIMIT_ANNOTATION}",
         ),
         "KilledCounts": Check(
             "spec.failurePolicy.maxRestarts",
@@ -238,16 +242,28 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "Remove it, and write in replicas how many workers the job has",
         ),
         "HeadOnSpot": Check(
-            "spec.rayClusterSpec.headGroupSpec.template.spec.nodeSelector",
+            f"{_HEAD}.nodeSelector, or its required nodeAffinity",
             "selects spot by {selector}",
             "a head that is not back within 5 minutes fails the RayJob for good, and KubeRay does not retry that",
             "Select an on-demand pool there",
         ),
         "SubmitterOnSpot": Check(
-            "spec.submitterPodTemplate.spec.nodeSelector",
+            f"{_SUBMITTER}.nodeSelector, or its required nodeAffinity",
             "selects spot by {selector}",
             "the job is lost to KubeRay with its submitter",
             "Select an on-demand pool there",
+        ),
+        "HeadMayLandOnSpot": Check(
+            f"{_HEAD}.tolerations, or its nodeSelector, or its required nodeAffinity",
+            "lets the head land on nodes of {tiers}, which are spot",
+            "a head that is not back within 5 minutes fails the RayJob for good, and KubeRay does not retry that",
+            "Select an on-demand pool in its nodeSelector",
+        ),
+        "SubmitterMayLandOnSpot": Check(
+            f"{_SUBMITTER}.tolerations, or its nodeSelector, or its required nodeAffinity",
+            "lets the submitter land on nodes of {tiers}, which are spot",
+            "the job is lost to KubeRay with its submitter",
+            "Select an on-demand pool in its nodeSelector",
         ),
         "RayBackoffLimit": Check(
             "spec.backoffLimit",

@@ -5,14 +5,18 @@ from typing import Final
 
 from spotproof.controller.jobs.rayjob import HEAD, SUBMITTER
 from spotproof.controller.preflight.finding import Finding, finding
-from spotproof.controller.preflight.spot import spot_selector
-from spotproof.controller.preflight.view import View
+from spotproof.controller.preflight.spot import admitted, admitting, selected
+from spotproof.controller.preflight.view import View, enumerated
 
-CODES: Final = {HEAD: "HeadOnSpot", SUBMITTER: "SubmitterOnSpot"}
+ON: Final = {HEAD: "HeadOnSpot", SUBMITTER: "SubmitterOnSpot"}
+MAY_BE_ON: Final = {HEAD: "HeadMayLandOnSpot", SUBMITTER: "SubmitterMayLandOnSpot"}
 
 
 def head(view: View) -> Iterator[Finding]:
     """Both belong where nothing is reclaimed."""
-    for template in view.templates:
-        if template.stays and (selector := spot_selector(template, view.policy)):
-            yield finding(CODES[template.role], template.dotted("spec", "nodeSelector"), selector=selector)
+    for template in (each for each in view.templates if each.stays):
+        if by := selected(template, view.spot):
+            yield finding(ON[template.role], by.field, selector=by.words)
+        elif tiers := admitted(template, view.spot):
+            pools = enumerated([tier.pool for tier in tiers])
+            yield finding(MAY_BE_ON[template.role], admitting(template), tiers=pools)

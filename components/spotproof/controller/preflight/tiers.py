@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.preflight.finding import Finding, finding
-from spotproof.controller.preflight.spot import spot_selector
+from spotproof.controller.preflight.spot import selected
 from spotproof.controller.preflight.view import View
 from spotproof.controller.templates import Template, selects
 
@@ -21,9 +21,8 @@ def tiers(view: View) -> Iterator[Finding]:
         if (tier := _tier(view, template)) != first:
             yield finding("MixedTiers", template.dotted("spec", "nodeSelector"), tier=tier, other=first)
     for template in view.templates:
-        if not template.stays and template not in view.moving and (selector := spot_selector(template, view.policy)):
-            field = template.dotted("spec", "nodeSelector")
-            yield finding("SpotBesideTiers", field, selector=selector, policy=view.policy.name)
+        if not template.stays and template not in view.moving and (by := selected(template, view.spot)):
+            yield finding("SpotBesideTiers", by.field, selector=by.words, policy=view.policy.name)
 
 
 def _tier(view: View, template: Template) -> str:

@@ -1,6 +1,6 @@
 """What every rule of a preflight looks at: the job, its policy, and the other jobs of its namespace."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -8,16 +8,20 @@ from typing import Any, TypeAlias
 from spotproof.controller.kinds import Object
 from spotproof.controller.preflight.finding import Finding
 from spotproof.controller.templates import Template, moving, templates
-from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.fallback.policy import policy_of
+from spotproof.fallback.resolved import ResolvedPolicy, ResolvedTier
+from spotproof.vocabulary import SPOT
 
 
 @dataclass(frozen=True)
 class View:
-    """A job before it is managed; `others` are the other managed jobs of its namespace, of any kind."""
+    """A job before it is managed, with what preflight() is handed; `known` are spot tiers of other policies."""
 
     job: Object
     policy: ResolvedPolicy
     others: Sequence[Object]
+    managed: Collection[str] = frozenset()
+    known: Sequence[ResolvedTier] = ()
 
     @property
     def spec(self) -> Mapping[str, Any]:
@@ -32,8 +36,28 @@ class View:
     @property
     def evictions(self) -> int:
         """How many evictions the policy tolerates until it has no more to say; of a tier without a limit none."""
-        tolerated = [tier.max_failures for tier in self.policy.tiers if tier.max_failures >= 0]
-        return sum(tolerated) + len(tolerated)
+        return sum(map(_until_spent, self.policy.tiers))
+
+    @property
+    def errors(self) -> int:
+        """How many errors move the job, once down the list: none where they do not count.
+
+        Each tier counts for itself, whatever its price (history.moved): the job goes on with error M + 1 of one on the
+        next, and is moved by no count from the last one it can come to, of equal tiers any.
+        """
+        if not self.policy.count_errors:
+            return 0
+        rule = policy_of(self.policy)
+        last = rule.tiers[-1]
+        ends = {last.pool, *(each.pool for each in rule.equals[last.pool])}
+        return self.evictions - min(_until_spent(tier) for tier in self.policy.tiers if tier.pool in ends)
+
+    @cached_property
+    def spot(self) -> tuple[ResolvedTier, ...]:
+        """Tiers that are known to be reclaimed: of its own policy, and of others those that its own has not."""
+        own = {tier.pool for tier in self.policy.tiers}
+        tiers = (*self.policy.tiers, *(tier for tier in self.known if tier.pool not in own))
+        return tuple(tier for tier in tiers if tier.capacity == SPOT)
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:
@@ -44,6 +68,11 @@ class View:
     def moving(self) -> tuple[Template, ...]:
         """Those that select a tier."""
         return moving(self.job, self.policy)
+
+
+def _until_spent(tier: ResolvedTier) -> int:
+    """Failures after which a tier is used up; 0 for one that no count uses up."""
+    return max(tier.max_failures + 1, 0)
 
 
 Rule: TypeAlias = Callable[[View], Iterator[Finding]]

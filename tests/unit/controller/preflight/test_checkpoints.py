@@ -1,12 +1,13 @@
-"""One writer to one checkpoint: of two jobs the older one keeps its place."""
+"""One writer to one checkpoint: of two jobs the one that has the place keeps it."""
 
 from typing import Any
 
 import pytest
 
-from spotproof.controller.cache import Cache
+from spotproof.controller.cache import Cache, Key
 from spotproof.controller.kinds import JOBSET as KIND
 from spotproof.controller.preflight import Finding, preflight
+from spotproof.controller.relations import holdings
 from tests.unit.controller.preflight.samples import (
     GONE,
     HEAD,
@@ -49,6 +50,36 @@ def test_two_jobs_on_one_place_are_one_too_many_and_the_newer_is_refused() -> No
     field = "spec.replicatedJobs[0].template.spec.template.spec.containers[0].env[0]"
     assert (refused.code, refused.field) == ("SameCheckpoint", field)
     assert refused.message.startswith('has CHECKPOINT_URI "s3://a/run", where JobSet first saves too; two jobs')
+
+
+@pytest.mark.parametrize(
+    ("managed", "refused"),
+    [
+        ((), ["newer"]),
+        (("newer",), ["older"]),
+        (("older",), ["newer"]),
+        (("older", "newer"), ["newer"]),
+        (("somebody",), ["newer"]),
+    ],
+)
+@pytest.mark.parametrize("shared", ["SameCheckpoint", "SameRun", "SameName"])
+def test_a_job_that_is_managed_keeps_its_place_and_else_the_older_one_does(
+    shared: str, managed: tuple[str, ...], refused: list[str]
+) -> None:
+    places = {"SameCheckpoint": ("s3://a", "s3://a")}.get(shared, ("s3://a", "s3://b"))
+    older, newer = saving_to(places[0], "older", OLD), saving_to(places[1], "newer", NEW)
+    older["metadata"]["uid"], newer["metadata"]["uid"] = "older", "newer"
+    if shared == "SameRun":
+        newer["metadata"]["labels"]["spotproof.dev/run"] = "older"
+    if shared == "SameName":
+        newer["metadata"]["name"] = "older"
+
+    said = {
+        job["metadata"]["uid"]: [each.code for each in preflight(job, policy(), [other], managed=frozenset(managed))]
+        for job, other in ((older, newer), (newer, older))
+    }
+
+    assert {uid: codes for uid, codes in said.items() if codes} == {uid: [shared] for uid in refused}
 
 
 def test_of_two_jobs_of_one_second_exactly_one_is_refused() -> None:
@@ -167,11 +198,11 @@ def test_a_job_of_another_namespace_is_in_the_way_only_at_a_place_that_both_can_
     first, second = saving_to(uri, "train", OLD), saving_to(uri, "train", NEW)
     first["metadata"] |= {"namespace": "team-a", "uid": "a", "resourceVersion": "1"}
     second["metadata"] |= {"namespace": "team-b", "uid": "b", "resourceVersion": "2"}
-    cache = Cache()
+    cache, key = Cache(), Key("JobSet", "team-b", "train")
     cache.put(KIND, first)
     cache.put(KIND, second)
 
-    rivals = [each for each in cache.rivals(second) if each["metadata"]["uid"] != "b"]
+    rivals = cache.rivals(key, holdings(second))
     assert [each.code for each in found(second, *rivals)] == (["SameCheckpoint"] if is_refused else [])
     cache.drop(KIND, first)
-    assert cache.rivals(second) == ([second] if is_refused else [])
+    assert cache.rivals(key, holdings(second)) == []

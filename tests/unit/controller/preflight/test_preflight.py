@@ -256,33 +256,6 @@ def test_a_role_on_spot_beside_the_tiers_is_told() -> None:
     assert found(with_a_second_role({"spotproof.dev/pool": "cpu"})) == ()
 
 
-OWN_LIMIT: Path = ("metadata", "annotations", "spotproof.dev/backoff-limit")
-MAX_RESTARTS: Path = ("spec", "failurePolicy", "maxRestarts")
-
-
-@pytest.mark.parametrize(
-    ("count_errors", "own", "least"),
-    # the most that a tier before the last tolerates is 5
-    [(False, "5", 5), (False, "0", 0), (False, GONE, 0), (True, "5", 10), (True, "0", 6), (True, GONE, 6)],
-)
-def test_max_restarts_leaves_the_last_word_to_the_controller(count_errors: bool, own: object, least: int) -> None:  # noqa: FBT001 - a column
-    tiers = {"t4-spot": {"max_failures": 5}}
-    enough = changed(changed(JOBSET, OWN_LIMIT, own), MAX_RESTARTS, least)
-    assert found(enough, count_errors=count_errors, tiers=tiers) == ()
-    if least:
-        (refused,) = found(changed(enough, MAX_RESTARTS, least - 1), count_errors=count_errors, tiers=tiers)
-        assert refused.message.startswith(f"is {least - 1}, and {least} is the least: ")
-        assert refused.remedy.startswith(f"Write `maxRestarts: {least}` or more")
-
-
-def test_a_tier_that_never_moves_on_count_asks_for_no_restarts() -> None:
-    tiers = {"t4-spot": {"max_failures": -1}, "t4": {"max_failures": -1}}
-    made = changed(changed(JOBSET, OWN_LIMIT, GONE), MAX_RESTARTS, GONE)
-    assert found(made, count_errors=True, tiers=tiers) == ()
-    ray = changed(changed(RAYJOB, OWN_LIMIT, GONE), ("spec", "backoffLimit"), 0)
-    assert found(ray, tiers=tiers) == ()
-
-
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [

@@ -1,0 +1,116 @@
+"""What does not keep a job from being managed is told to its owner: once as an event, and in its record as long."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pytest
+
+from spotproof.controller.kinds import EVENT, JOBSET, Object
+from spotproof.controller.preflight import CHECKS
+from spotproof.controller.standing import CONDITION_OF
+from spotproof.vocabulary import DEADLINE_ANNOTATION, KARPENTER_CAPACITY_LABEL, SPOT, WORK_ANNOTATION
+from tests.world.jobs import jobset, rayjob
+from tests.world.managed import Managed
+from tests.world.test_lifecycle import TIERS
+
+GUARD: Final[Mapping[str, Any]] = {"deadline": {"mode": "guard"}}
+
+
+def noted(**notes: str) -> Object:
+    keys = {"deadline": DEADLINE_ANNOTATION, "work": WORK_ANNOTATION}
+    return jobset("train", "standard", "spot-a", annotations={keys[key]: note for key, note in notes.items()})
+
+
+def pods(job: Object, role: int = 0) -> Object:
+    return job["spec"]["replicatedJobs"][role]["template"]["spec"]["template"]["spec"]
+
+
+def quiet() -> Object:
+    """A job that tells no program where to save."""
+    job = jobset("train", "standard", "spot-a")
+    (container,) = pods(job)["containers"]
+    container["env"] = []
+    return job
+
+
+def beside() -> Object:
+    """A job with a second role on spot, by a label that is no tier's."""
+    job = jobset("train", "standard", "spot-a")
+    first = job["spec"]["replicatedJobs"][0]
+    inner = first["template"]["spec"]
+    spec = {**inner["template"]["spec"], "nodeSelector": {KARPENTER_CAPACITY_LABEL: SPOT}}
+    template = {**inner["template"], "spec": spec}
+    second = {**first, "name": "other", "template": {**first["template"], "spec": {**inner, "template": template}}}
+    return {**job, "spec": {**job["spec"], "replicatedJobs": [first, second]}}
+
+
+def limited() -> Object:
+    job = rayjob("train", "standard", "spot-a")
+    return {**job, "spec": {**job["spec"], "activeDeadlineSeconds": 86_400}}
+
+
+TOLD: Final[Mapping[str, tuple[Callable[[], Object], Mapping[str, Any]]]] = {
+    "SpotBesideTiers": (beside, {}),
+    "ActiveDeadline": (limited, {}),
+    "NoCheckpoint": (quiet, {}),
+    "DeadlineIncomplete": (lambda: noted(deadline="36h"), GUARD),
+    "DeadlineUnused": (lambda: noted(deadline="36h"), {}),
+    "DeadlinePassed": (lambda: noted(deadline="2020-01-01T00:00:00Z", work="1"), GUARD),
+}
+"""By finding: a job that has it, and what its policy must be like."""
+
+
+def events(world: Managed) -> list[str]:
+    return [each["note"] for each in world.all(EVENT) if each["reason"] == "Warned"]
+
+
+def conditions(world: Managed) -> dict[str, tuple[str, str]]:
+    return {each.type: (each.status, each.message) for each in world.status("train").conditions}
+
+
+def test_every_finding_that_does_not_refuse_is_among_those_that_are_told() -> None:
+    assert set(TOLD) == {code for code, check in CHECKS.items() if not check.refuses}
+
+
+@pytest.mark.parametrize("code", TOLD)
+def test_it_is_told_by_one_event_whichever_process_looks_and_stays_in_the_record(code: str) -> None:
+    job, rule = TOLD[code]
+    world = Managed(TIERS, **rule)
+    world.submit(job())
+    world.run(60)
+    world.process.kill()
+    world.process.start()
+    world.run(60)
+
+    assert conditions(world)["Accepted"][0] == "True"
+    (note,) = events(world)
+    assert note.startswith("managed, and yet ")
+    said, _, remedy = note.removeprefix("managed, and yet ").partition(". ")
+    assert CHECKS[code].consequence.partition("{")[0] in said
+    status, message = conditions(world)[CONDITION_OF.get(code, "Warned")]
+    assert status == "True"
+    if code not in CONDITION_OF:
+        assert message == f"{said}. {remedy}"
+
+
+def test_what_is_mended_is_told_no_more() -> None:
+    world = Managed(TIERS)
+    world.submit(noted(deadline="36h"))
+    world.run(60)
+    assert conditions(world)["Warned"][0] == "True"
+
+    without = {"metadata": {"annotations": {DEADLINE_ANNOTATION: None}}}
+    world.server.patch(*JOBSET, "train", without, world.namespace)
+    world.run(60)
+
+    assert conditions(world)["Warned"] == ("False", "there is nothing else to tell")
+    assert len(events(world)) == 1
+
+
+def test_a_job_of_which_nothing_is_to_be_told_has_no_such_condition() -> None:
+    world = Managed(TIERS)
+    world.submit(jobset("train", "standard", "spot-a"))
+    world.run(60)
+
+    assert "Warned" not in conditions(world)
+    assert events(world) == []
