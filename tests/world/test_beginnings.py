@@ -75,24 +75,37 @@ def test_an_older_job_that_comes_under_a_policy_later_does_not_take_the_place_of
     assert "JobSet newer saves too" in world.status("older").message
 
 
-@pytest.mark.parametrize("how", ["ends", "is let go", "is deleted", "is refused for something else"])
-def test_who_was_refused_for_another_job_is_managed_as_soon_as_that_one_is_out_of_the_way(how: str) -> None:
-    world = older_and_newer()
-    newer = world.job("newer")
-    if how == "ends":
-        world.finish_roles("newer")
-    elif how == "is let go":
-        world.label(newer, FALLBACK_POLICY_LABEL, None)
-    elif how == "is deleted":
-        world.server.delete(*JOBSET, "newer", world.namespace)
-    else:
-        world.label(newer, QUEUE_LABEL, "gpus")
+def first_and_second() -> Managed:
+    """Two jobs on one checkpoint, of which the second one is refused for the first."""
+    world = Managed(TIERS)
+    world.submit(jobset("first", "standard", "spot-a"))
+    world.run(60)
+    world.submit(jobset("second", "standard", "spot-a"))
+    world.run(75)
+    assert phases(world) == {"first": "Running", "second": "Refused"}
+    return world
 
-    world.run_until(lambda: world.phase("older") != "Refused", within=10)
+
+@pytest.mark.parametrize("how", ["ends", "is let go", "is deleted", "is refused itself"])
+def test_who_was_refused_for_another_job_is_managed_as_soon_as_that_one_is_out_of_the_way(how: str) -> None:
+    world = first_and_second()
+    if how == "ends":
+        world.finish_roles("first")
+    elif how == "is let go":
+        world.label(world.job("first"), FALLBACK_POLICY_LABEL, None)
+    elif how == "is deleted":
+        world.server.delete(*JOBSET, "first", world.namespace)
+    else:
+        world = older_and_newer()
+        world.label(world.job("newer"), QUEUE_LABEL, "gpus")
+
+    waiting = "older" if how == "is refused itself" else "second"
+    assert world.phase(waiting) == "Refused"
+    world.run_until(lambda: world.phase(waiting) != "Refused", within=10)
 
 
 def test_nobody_looks_at_a_job_that_is_refused_for_another_until_that_one_changes() -> None:
-    world = older_and_newer()
+    world = first_and_second()
     world.run(600)
     before = world.process.looks
     world.run(3600)
