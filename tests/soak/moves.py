@@ -7,6 +7,7 @@ from typing import Any, Final
 from spotproof.rehearsal.history import works
 from spotproof.vocabulary import BACKOFF_LIMIT_ANNOTATION, POOL_LABEL
 from tests.e2e import ray
+from tests.e2e.controller import timeline
 from tests.e2e.controller.gangs import EIGHT, JOBSET, RAYJOB, Gang
 from tests.e2e.controller.policies import on_demand, spot
 from tests.e2e.controller.scenery import furnished, running
@@ -18,6 +19,8 @@ SECONDS: Final = 180.0
 """For the end, a silent watch and a lease that runs out included."""
 HALF_SECONDS: Final = "3s"
 DRY_SECONDS: Final = "3s"
+RETURN: Final[Mapping[str, Any]] = {"return_": {"minStay": "1s"}, "probe": {"every": "2s"}}
+"""Of a policy under which a job asks for spot at once."""
 HELD: Final = ("example.org/held",)
 RETRYING: Final = "Retrying"
 ENOUGH: Final = 5
@@ -100,12 +103,14 @@ def _ends_with_0(here: Controlled, gang: Gang) -> None:
 
 
 def _on_on_demand(here: Controlled, gang: Gang) -> None:
+    """Under a policy without a return: a gang that runs a second longer than that needs has asked for spot already."""
     furnished(here, gang, spot=0)
-    rest: dict[str, Any] = {"return_": {"minStay": "1s"}, "probe": {"every": "2s"}}
-    running(here, gang, spot(), on_demand(), pool=ON_DEMAND_POOL, **rest)
+    running(here, gang, spot(), on_demand(), pool=ON_DEMAND_POOL)
 
 
 def _spot_comes_back(here: Controlled, _: Gang) -> None:
+    here.policy(spot(), on_demand(), **RETURN)
+    here.wait(lambda: timeline.probes(here.recorder.raw(), SPOT_POOL), "the job to ask for spot", SECONDS)
     here.recorder.mark("spot comes back")
     here.add_nodes(SPOT_POOL, 2)
 

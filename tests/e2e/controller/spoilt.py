@@ -11,8 +11,9 @@ from tests.soak.play import Result, Theatre
 
 DRAWN: Final = 3
 """Moves of a kind of job: a move is rehearsed before its calls are known, and all of them are minutes."""
-CASES: Final = 4
-"""Of a kind of job, in all its drawn moves: with the rehearsals both kinds are within five minutes of one worker."""
+CASES: Final = 8
+"""Of a kind of job, in all its drawn moves: with the rehearsals both kinds are about five minutes of one worker, of
+which the two long cases are two and a rehearsal or a short case some 10 s."""
 LONG: Final = frozenset({LEASE, SILENT, SILENT_AT})
 """Faults that take a minute or more to be noticed: one of the cases of a kind of job is of such, the others of none."""
 ALWAYS: Final[Mapping[str, frozenset[str]]] = {"jobset": frozenset({LEASE}), "rayjob": frozenset({SILENT, SILENT_AT})}

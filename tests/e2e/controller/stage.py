@@ -11,7 +11,7 @@ from spotproof.rehearsal.control_plane import ControlPlane
 from spotproof.rehearsal.history import History, node_of, phase
 from spotproof.rehearsal.recorder import Recorder
 from spotproof.vocabulary import API_VERSION, POOL_LABEL
-from tests.e2e.controller import judge
+from tests.e2e.controller import judge, timeline
 from tests.e2e.controller.policies import Tier, policy
 from tests.e2e.controller.verdict import Lived
 from tests.e2e.jobs import STATIC, static_node
@@ -117,6 +117,19 @@ class Controlled(Stage):
     def condition(self, job: str, kind: str) -> Object:
         """A condition of a job's TrainingRun; empty where it has none."""
         return next((each for each in self.run(job).get("conditions", []) if each["type"] == kind), {})
+
+    def has_told(self, job: str, *reasons: str) -> None:
+        """The controller has written these events on a job, in this order, and none of their reasons once more.
+
+        Some are written a moment after what they tell of.
+        """
+
+        def told() -> list[str]:
+            return [each for each in timeline.events(self.recorder.raw(), job) if each in reasons]
+
+        with contextlib.suppress(NotSeen):
+            self.kube.wait(lambda: told() == [*reasons], "the events to be there", LAG_SECONDS)
+        assert told() == [*reasons], f"events of {job}: {told()}, where {[*reasons]} were meant"
 
     def has_one_writer(self) -> None:
         """At no moment did pods of two attempts of one job run at once."""

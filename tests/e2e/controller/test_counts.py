@@ -35,6 +35,7 @@ def test_a_tier_tolerates_its_max_failures_and_one_more_moves_the_whole_gang(her
         here.says(gang.name, phase="Running", tier=pool, evictions=evictions, errors=0)
     here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=3, quiet=True)
     assert [each.pool for each in interruptions(here.recorder.raw(), gang.name)] == [SPOT_POOL] * 3
+    here.has_told(gang.name, *["Evicted"] * 3, "Moving", "Moved")
 
 
 @pytest.mark.parametrize("gang", [EIGHT, RAY_EIGHT], ids=str)
@@ -84,6 +85,7 @@ def test_an_error_of_a_jobset_is_held_against_its_own_limit_and_never_against_th
     here.wait(lambda: not gang.moving(here), "its nodes to be given back")
     assert here.job(gang.kind)["spec"]["suspend"] is True
     here.has_lived(gang.name, SPOT_POOL, evictions=0, errors=2, quiet=True)
+    here.has_told(gang.name, "Error", "Error", "Failed")
 
 
 def test_a_ray_program_that_fails_is_an_error_and_the_attempt_after_the_last_is_not_made(here: Controlled) -> None:
@@ -101,6 +103,7 @@ def test_a_ray_program_that_fails_is_an_error_and_the_attempt_after_the_last_is_
     here.says(gang.name, phase="Failed", reason="TooManyErrors", errors=2)
     here.wait(lambda: not gang.moving(here), "its nodes to be given back")
     here.has_lived(gang.name, SPOT_POOL, evictions=0, errors=2, quiet=True)
+    here.has_told(gang.name, "Error", "Error", "Failed")
 
 
 @pytest.mark.parametrize("gang", [EIGHT, APART], ids=lambda gang: gang.experiment)

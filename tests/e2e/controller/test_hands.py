@@ -48,7 +48,11 @@ def moving(here: Controlled, gang: Gang) -> None:
     node = nodes_of(pods)[0]
     here.give_notice([node])
     here.evict(here.on(node)[0])
-    here.wait(lambda: is_suspended(here, gang), "the controller to suspend the job")
+    # recorded as well: what is done next is compared with when that was
+    here.wait(
+        lambda: is_suspended(here, gang) and timeline.suspensions(here.recorder.raw(), gang.name),
+        "the controller to suspend the job",
+    )
     if gang.kind == "RayJob":  # one that is resumed before KubeRay has looked goes on in the cluster that it has
         here.wait(lambda: here.status("RayJob")["jobDeploymentStatus"] in SUSPENDS, "KubeRay to suspend it")
 
@@ -125,6 +129,7 @@ def test_a_job_that_somebody_resumes_in_the_middle_of_a_move_is_handed_back(here
     gang.set(here, RESUMED)
     here.says(gang.name, phase="HandedBack")
     assert here.condition(gang.name, "HandedBack")["status"] == "True"
+    here.has_told(gang.name, "Evicted", "Moving", "HandedBack")
     gang.runs(here, ON_DEMAND_POOL)
     here.stays(
         f"{gang.name} as the person set it", lambda: suspended_since(here, gang, resumed), for_seconds=QUIET_SECONDS

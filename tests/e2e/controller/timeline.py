@@ -2,12 +2,14 @@
 
 from typing import Final, NamedTuple
 
+from spotproof.controller.writing import REPORTER
 from spotproof.rehearsal.history import History, Life, is_leaving, is_true, labels, node_of, phase, waits
 from spotproof.rehearsal.patches import Json
 from spotproof.rehearsal.recording import Recording
 from spotproof.vocabulary import PROBE_LABEL
 from tests.e2e.controller.judge import job_of, members
 
+CONTROLLER: Final = f"spotproof.dev/{REPORTER}"
 NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
 
 
@@ -64,6 +66,19 @@ def probes(recording: Recording, pool: str) -> list[Probe]:
     lives = [life for life in history.of("Pod") if labels(life.last).get(PROBE_LABEL) == pool]
     claims = [life for life in history.of("NodeClaim") if labels(life.last).get(NODE_POOL_LABEL) == pool]
     return [Probe(pool, life.versions[0].at, _answer(life, claims), life.gone) for life in lives]
+
+
+def events(recording: Recording, job: str = "") -> list[str]:
+    """Reasons of the controller's events on a job, in order, as `kubectl describe` shows them. Arguments as above."""
+    life = job_of(History(recording), job).life
+    said = [each.object for each in recording.versions if each.kind == "Event" and each.change != "deleted"]
+    ours = [each for each in said if each.get("reportingComponent") == CONTROLLER]
+    return [each["reason"] for each in ours if _about(each) == (life.kind, life.name, life.uid)]
+
+
+def _about(event: Json) -> tuple[str, str, str]:
+    about = event["involvedObject"]
+    return about["kind"], about["name"], about.get("uid", "")
 
 
 def _answer(probe: Life, claims: list[Life]) -> float | None:

@@ -73,3 +73,19 @@ def test_a_probe_is_answered_by_a_node_claim_that_was_made_for_its_pool_since_an
 @pytest.mark.parametrize(("namespace", "is_own"), [("run-1", True), ("run-2", False)])
 def test_a_probe_is_of_the_test_whose_job_asks(namespace: str, *, is_own: bool) -> None:
     assert Own(Mock(Kube), namespace).has(probe("run-1").object) is is_own
+
+
+def told(reason: str, *, uid: str, by: str = timeline.CONTROLLER, kind: str = "JobSet") -> Version:
+    about = {"kind": kind, "name": "gang", "namespace": "run-1", "uid": uid}
+    meta = {"name": reason, "namespace": "run-1", "uid": f"{reason} {uid} {by} {kind}"}
+    event = {"kind": "Event", "metadata": meta, "involvedObject": about, "reason": reason, "reportingComponent": by}
+    return Version(2.0, "added", event)
+
+
+def test_events_of_a_job_are_the_controllers_on_it_in_order_and_no_namesakes() -> None:
+    meta = {"name": "gang", "namespace": "run-1", "uid": "new"}
+    job = Version(1.0, "added", {"kind": "JobSet", "metadata": meta, "spec": {}})
+    others = told("Moved", uid="old"), told("Moved", uid="new", by="jobset"), told("Moved", uid="new", kind="Job")
+    own = told("Evicted", uid="new"), told("Moving", uid="new"), told("Moved", uid="new")
+    assert timeline.events(Recording((job, *others))) == []
+    assert timeline.events(Recording((job, own[0], *others, *own[1:])), "gang") == ["Evicted", "Moving", "Moved"]

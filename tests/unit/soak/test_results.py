@@ -1,11 +1,9 @@
 """How results are kept, so that a soak goes on where it was stopped, and which of them are counted."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.soak.code import FOLDERS, digest
 from tests.soak.play import TRIES, Result, until_made
 from tests.soak.results import Results
 
@@ -91,42 +89,3 @@ def test_a_case_is_played_until_its_call_is_made_or_something_is_wrong_and_three
         return Result(word == "made", "two writers" if word == "wrong" else "", 1.5)
 
     assert until_made(play) == Result(reached, why, 1.5 * tries, tries)
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A checkout with a file in every folder that counts, and one beside them."""
-    for folder in (*FOLDERS, "docs"):
-        (tmp_path / folder / "inner").mkdir(parents=True)
-        (tmp_path / folder / "inner" / "a.py").write_text("a = 1\n", encoding="utf-8")
-    return tmp_path
-
-
-def _change(file: Path) -> None:
-    file.write_text("a = 2\n", encoding="utf-8")
-
-
-def _rename(file: Path) -> None:
-    file.rename(file.with_name("b.py"))
-
-
-def _remove(file: Path) -> None:
-    file.unlink()
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.parametrize("change", [_change, _rename, _remove])
-def test_code_is_another_once_a_file_of_it_changes(tree: Path, folder: str, change: Callable[[Path], None]) -> None:
-    before = digest(tree)
-    assert digest(tree) == before
-    change(tree / folder / "inner" / "a.py")
-    assert digest(tree) != before
-
-
-def test_code_is_the_same_whatever_changes_beside_it(tree: Path) -> None:
-    before = digest(tree)
-    _change(tree / "docs" / "inner" / "a.py")
-    cache = tree / FOLDERS[0] / "__pycache__"
-    cache.mkdir()
-    (cache / "a.pyc").write_bytes(b"1")
-    assert digest(tree) == before
