@@ -73,6 +73,8 @@ def _resolved(tier: Tier, pool: Pool, scheduling: Placement, price: Price | None
         node_selector=dict(scheduling.node_selector),
         tolerations=tuple(TierToleration.model_validate(dict(each)) for each in scheduling.tolerations),
         accelerator=accelerator,
+        zones=pool.zones,
+        instance_types=pool.instance_types or None,
         usd_per_node_hour=price.usd_per_hour if price else None,
         price_source=_price_source(price),
     )

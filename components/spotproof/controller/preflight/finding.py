@@ -124,13 +124,13 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "nodeSelector of a template",
             "asks for {value}, which nodes of {tiers} do not have",
             "moved there the job would wait for ever",
-            "Remove it: the tier's own selector is enough",
+            "Remove it: the tier's own selector is enough; a zone or a machine is a pool's to name",
         ),
         "Affinity": Check(
             "required nodeAffinity of a template",
             "admits no node of {tiers}",
             "moved there the job would wait for ever",
-            "Remove what names a pool or a capacity: the tier's own selector is enough",
+            "Remove what names a pool, a capacity, a zone or a machine: the tier's own selector is enough",
         ),
         "Toleration": Check(
             "tolerations of a template",

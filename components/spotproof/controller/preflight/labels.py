@@ -1,14 +1,23 @@
 """Whether a pod can land on nodes of which only some labels are known, as the scheduler reads selectors and affinity.
 
-Known of a tier are the labels that select it and its capacity, by every label in use for that. What asks for anything
-else may be met: an answer is True, False, or None where nobody here knows.
+Known of a tier are the labels that select it, its capacity by every label in use for that, and its zones and instance
+types as far as its pool names them. What asks for anything else may be met: an answer is True, False, or None where
+nobody here knows, as of a zone that some of its nodes are in.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from spotproof.fallback.resolved import ResolvedTier
-from spotproof.vocabulary import ON_DEMAND, ON_DEMAND_SELECTORS, SPOT, SPOT_SELECTORS, Capacity
+from spotproof.vocabulary import (
+    ON_DEMAND,
+    ON_DEMAND_SELECTORS,
+    SPOT,
+    SPOT_SELECTORS,
+    TYPE_LABELS,
+    ZONE_LABELS,
+    Capacity,
+)
 
 Answer: TypeAlias = bool | None
 
@@ -17,24 +26,39 @@ CAPACITY_KEYS: Final = SPOT_SELECTORS.keys() | ON_DEMAND_SELECTORS.keys()
 
 
 class Labels:
-    """What is known of the labels of some nodes."""
+    """What is known of the labels of some nodes: by key, every value that one of them may have.
 
-    def __init__(self, capacity: Capacity, exact: Mapping[str, str] | None = None) -> None:
-        self._known: dict[str, str | None] = {key: BY_CAPACITY[capacity].get(key) for key in CAPACITY_KEYS}
-        self._known |= exact or {}
+    Args:
+        capacity: Of all of them.
+        exact: Labels that all of them have.
+        among: By key, the values of which each of them has one.
+    """
+
+    def __init__(
+        self,
+        capacity: Capacity,
+        exact: Mapping[str, str] | None = None,
+        among: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._known: dict[str, Sequence[str | None]] = {key: [BY_CAPACITY[capacity].get(key)] for key in CAPACITY_KEYS}
+        self._known |= among or {}
+        self._known |= {key: [value] for key, value in (exact or {}).items()}
 
     @classmethod
     def of(cls, tier: ResolvedTier) -> "Labels":
         """Of a tier's nodes."""
-        return cls(tier.capacity, tier.node_selector)
+        named = (*((key, tier.zones) for key in ZONE_LABELS), *((key, tier.instance_types) for key in TYPE_LABELS))
+        return cls(tier.capacity, tier.node_selector, {key: values for key, values in named if values})
 
     def meet(self, expression: Mapping[str, Any]) -> Answer:
         """One expression of a node selector; a label that is not there is in no list."""
         if expression["key"] not in self._known:
             return None
-        held, values = self._known[expression["key"]], expression.get("values") or []
-        judge = _OPERATORS.get(expression["operator"])
-        return None if judge is None else judge(held, values)
+        judge, values = _OPERATORS.get(expression["operator"]), expression.get("values") or []
+        if judge is None:
+            return None
+        answers = {judge(held, values) for held in self._known[expression["key"]]}
+        return answers.pop() if len(answers) == 1 else None
 
     def select(self, key: str, value: str) -> Answer:
         """One label of a nodeSelector."""

@@ -1,7 +1,6 @@
 """Extra selectors and tolerations of an experiment: each is done, or refused with the reason."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from spotproof.settings.environment import Environment
 from spotproof.settings.errors import Problem, shown
@@ -15,10 +14,9 @@ from spotproof.vocabulary import (
     POOL_LABEL,
     RESERVED_LABEL_DOMAINS,
     SPOT_SELECTORS,
+    TYPE_LABELS,
+    ZONE_LABELS,
 )
-
-ZONE_LABELS: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
 def problems(parts: Sequence[Part], landed: Sequence[Landing], env: Environment) -> Iterator[Problem]:
