@@ -134,7 +134,8 @@ def test_the_walk_finds_every_model_of_the_settings() -> None:
 @pytest.mark.parametrize("path", SETTINGS)
 def test_every_setting_is_in_the_crd_and_nothing_else_but_what_is_resolved(path: str) -> None:
     settings = {field.alias or name for name, field in SETTINGS[path].model_fields.items()}
-    resolved = {"capacity", "nodeSelector", "tolerations", "accelerator", "usdPerNodeHour", "priceSource"}
+    resolved = {"capacity", "nodeSelector", "tolerations", "accelerator", "zones", "instanceTypes"}
+    resolved |= {"usdPerNodeHour", "priceSource"}
     expected = settings - {"name"} if path == ".spec" else settings | (resolved if path == ".spec.tiers[]" else set())
     assert set(NODES[path]["properties"]) == expected
 
