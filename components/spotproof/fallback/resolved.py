@@ -53,10 +53,10 @@ class ResolvedTier(Tier):
         None, description="What one node offers; left out without accelerators."
     )
     zones: Annotated[ListOf[LabelValue], Field(min_length=1, max_length=16)] | None = Field(
-        None, description="Zones of its nodes, where the pool names its own; left out: any of the cluster's."
+        default=None, description="Zones of its nodes, where the pool names its own; left out: any of the cluster's."
     )
     instance_types: Annotated[ListOf[LabelValue], Field(min_length=1, max_length=60)] | None = Field(
-        None, description="Instance types of its nodes; left out where the pool names none."
+        default=None, description="Instance types of its nodes; left out where the pool names none."
     )
     usd_per_node_hour: Annotated[float, Field(ge=0)] | None = Field(
         None, description="Price of one node, USD per hour; left out where none is known."
