@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from spotproof.controller.causes import SIGNALS
+from spotproof.controller.kinds import EVENT, JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
 from spotproof.controller.kinds import JOB as CHILD
-from spotproof.controller.kinds import JOBSET, JOBSET_NAME, NAMESPACE, NODE, POD, RAYJOB, RUN, Object
-from spotproof.fallback.record import TrainingRunStatus
+from spotproof.fallback.record import RunCondition, TrainingRunStatus
 from spotproof.vocabulary import (
     FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
@@ -72,6 +72,14 @@ class Managed(World):
     def phase(self, name: str) -> str:
         """The phase that its TrainingRun says; empty where it says none."""
         return str((self.get(RUN, name) or {}).get("status", {}).get("phase", ""))
+
+    def conditions(self, name: str) -> dict[str, RunCondition]:
+        """Its TrainingRun's conditions, by type."""
+        return {each.type: each for each in self.status(name).conditions}
+
+    def told(self, reason: str) -> list[str]:
+        """What the controller's events of that reason say."""
+        return [str(each["note"]) for each in self.all(EVENT) if each["reason"] == reason]
 
     def gang(self, name: str) -> list[Object]:
         """Pods of the gang that are to move with it: a head stays, and a submitter is none of them."""

@@ -6,7 +6,6 @@ import pytest
 
 from spotproof.controller.kinds import JOBSET, NAMESPACE, POD, POLICY, RUN, Object
 from spotproof.controller.watched import WATCHED
-from spotproof.fallback.record import RunCondition
 from spotproof.vocabulary import (
     FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
@@ -53,10 +52,6 @@ def pause(world: Managed, value: str | None = "true") -> None:
     home = world.get(NAMESPACE, SYSTEM_NAMESPACE, "")
     assert home is not None
     world.label(home, PAUSED_LABEL, value)
-
-
-def conditions(world: Managed) -> dict[str, RunCondition]:
-    return {each.type: each for each in world.status("train").conditions}
 
 
 # the policy label goes
@@ -216,7 +211,7 @@ def test_a_move_is_carried_to_its_end_though_its_policy_is_gone(world: Managed) 
     assert world.is_whole("train", "on-demand")
     assert world.status("train").phase == "Refused"
     assert world.status("train").move is None
-    invalid = conditions(world)["PolicyInvalid"]
+    invalid = world.conditions("train")["PolicyInvalid"]
     assert (invalid.status, invalid.reason) == ("True", "Gone")
 
 
@@ -244,12 +239,13 @@ def test_a_job_of_a_lost_record_and_a_lost_policy_is_resumed_where_it_is(world: 
 def test_a_policy_that_is_mended_is_valid_and_its_job_is_managed_again(world: Managed) -> None:
     world.server.delete(*POLICY, "standard")
     world.run(5)
-    assert conditions(world)["PolicyInvalid"].status == "True"
+    assert world.conditions("train")["PolicyInvalid"].status == "True"
 
     world.server.create(policy("standard", TIERS))
     world.until_whole("train", "spot-a")
 
-    assert (conditions(world)["PolicyInvalid"].status, conditions(world)["PolicyInvalid"].reason) == ("False", "Valid")
+    valid = world.conditions("train")["PolicyInvalid"]
+    assert (valid.status, valid.reason) == ("False", "Valid")
 
 
 # what the controller says of policies
@@ -349,8 +345,9 @@ def test_a_job_that_was_handed_back_is_left_alone_after_a_pause_of_the_whole_clu
     pause(handed_back, None)
     handed_back.run(60)
 
-    assert (handed_back.status("train").phase, conditions(handed_back)["HandedBack"].status) == ("HandedBack", "True")
-    assert conditions(handed_back)["Paused"].status == "False"
+    assert handed_back.status("train").phase == "HandedBack"
+    assert handed_back.conditions("train")["HandedBack"].status == "True"
+    assert handed_back.conditions("train")["Paused"].status == "False"
 
 
 def test_a_job_that_was_handed_back_is_left_alone_though_its_policy_goes_and_comes(handed_back: Managed) -> None:
@@ -359,7 +356,8 @@ def test_a_job_that_was_handed_back_is_left_alone_though_its_policy_goes_and_com
     handed_back.server.create(policy("standard", TIERS))
     handed_back.run(60)
 
-    assert (handed_back.status("train").phase, conditions(handed_back)["HandedBack"].status) == ("HandedBack", "True")
+    assert handed_back.status("train").phase == "HandedBack"
+    assert handed_back.conditions("train")["HandedBack"].status == "True"
 
 
 @pytest.mark.parametrize("paused", [False, True], ids=["", "in the middle of a pause"])
@@ -378,5 +376,5 @@ def test_a_job_that_was_handed_back_is_given_back_by_its_own_label_alone(
         pause(handed_back, None)
         handed_back.run(5)
 
-    assert conditions(handed_back)["HandedBack"].status == "False"
+    assert handed_back.conditions("train")["HandedBack"].status == "False"
     assert handed_back.status("train").phase not in {"HandedBack", "Manual"}

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import pytest
 
 from spotproof.controller.kinds import RUN, Object
-from spotproof.fallback.record import RunCondition
 from spotproof.vocabulary import CHECKPOINT_URI_ENV, DEADLINE_ANNOTATION, PROGRESS_ANNOTATION, WORK_ANNOTATION
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
@@ -23,21 +22,16 @@ def running(kind: str, notes: Mapping[str, str], mode: str = "guard") -> Managed
     return world
 
 
-def said(world: Managed, kind: str) -> RunCondition | None:
-    return next((each for each in world.status("train").conditions if each.type == kind), None)
-
-
 def reason(world: Managed, kind: str) -> tuple[str, str] | None:
     """Status and reason of a condition; None for one that was never brought up."""
-    found = said(world, kind)
+    found = world.conditions("train").get(kind)
     return None if found is None else (found.status, found.reason)
 
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_a_deadline_of_which_half_is_missing_is_told_until_it_is_whole(kind: str) -> None:
     world = running(kind, {DEADLINE_ANNOTATION: "36h"})
-    missing = said(world, "DeadlineIncomplete")
-    assert missing is not None
+    missing = world.conditions("train")["DeadlineIncomplete"]
     assert (missing.status, missing.reason) == ("True", "AnnotationMissing")
     assert WORK_ANNOTATION in missing.message
     assert world.status("train").deadline is None

@@ -2,11 +2,10 @@
 
 import pytest
 
-from spotproof.controller.kinds import EVENT, NAMESPACE, NODE
-from spotproof.fallback.record import RunCondition
-from spotproof.vocabulary import PAUSED_LABEL
+from spotproof.controller.kinds import NODE
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
+from tests.world.test_lifecycle import pause
 
 TIERS = (Tier("spot-a", max_failures=3), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 ALONE = (Tier("on-demand", -1, pending_timeout="20m", capacity="on-demand", usd=30.0),)
@@ -24,32 +23,12 @@ def world(request: pytest.FixtureRequest) -> Managed:
     return made
 
 
-def pause(world: Managed, value: str | None) -> None:
-    home = world.get(NAMESPACE, world.namespace, "")
-    assert home is not None
-    world.label(home, PAUSED_LABEL, value)
-
-
-def told(world: Managed, reason: str) -> list[str]:
-    """What events of that reason say of the job."""
-    return [str(each["note"]) for each in world.all(EVENT) if each["reason"] == reason]
-
-
-def last_tier_waits(world: Managed) -> RunCondition | None:
-    return next((each for each in world.status("train").conditions if each.type == "LastTierWaits"), None)
-
-
 def moves(world: Managed) -> list[str]:
     return [each.reason for each in world.status("train").history if each.what == "Moved"]
 
 
-def test_a_wait_that_ended_during_a_pause_is_not_taken_for_one_that_went_on(world: Managed) -> None:
-    world.lose("train", "reclaim")
-    world.run(120)
-    assert world.status("train").waiting_since is not None
-    pause(world, "true")
-    world.run(5)
-    assert world.status("train").waiting_since is None, "nobody knows whether it still waits"
+def runs_for_hours_and_loses_a_node(world: Managed) -> None:
+    """The market has room, and is dry again as the gang loses a node."""
     world.pools["spot-a"].dry = False
     world.run(HOURS)
     assert world.is_whole("train", "spot-a")
@@ -57,6 +36,16 @@ def test_a_wait_that_ended_during_a_pause_is_not_taken_for_one_that_went_on(worl
     world.pools["spot-a"].dry = True
     world.lose("train", "reclaim")
     world.run(30)
+
+
+def test_a_wait_that_ended_during_a_pause_is_not_taken_for_one_that_went_on(world: Managed) -> None:
+    world.lose("train", "reclaim")
+    world.run(120)
+    assert world.status("train").waiting_since is not None
+    pause(world)
+    world.run(5)
+    assert world.status("train").waiting_since is None, "nobody knows whether it still waits"
+    runs_for_hours_and_loses_a_node(world)
     pause(world, None)
     world.run(14 * 60)
     assert (world.tier("train"), moves(world)) == ("spot-a", [])
@@ -69,13 +58,7 @@ def test_a_wait_that_ended_while_no_controller_ran_is_not_taken_for_one_that_wen
     world.lose("train", "reclaim")
     world.run(120)
     world.process.kill()
-    world.pools["spot-a"].dry = False
-    world.run(HOURS)
-    assert world.is_whole("train", "spot-a")
-
-    world.pools["spot-a"].dry = True
-    world.lose("train", "reclaim")
-    world.run(30)
+    runs_for_hours_and_loses_a_node(world)
     world.process.start()
     world.run(14 * 60)
     assert (world.tier("train"), moves(world)) == ("spot-a", [])
@@ -119,15 +102,15 @@ def waiting(request: pytest.FixtureRequest) -> Managed:
 def test_a_job_that_waits_out_its_last_tier_is_told_of_it_then_and_not_before(waiting: Managed) -> None:
     waiting.run(19 * 60)
     assert waiting.status("train").phase == "Waiting"
-    assert (told(waiting, "LastTierWaits"), last_tier_waits(waiting)) == ([], None)
+    assert waiting.told("LastTierWaits") == []
+    assert "LastTierWaits" not in waiting.conditions("train")
     due = waiting.status("train").next_decision_time
     assert due is not None
     assert 0 < due - waiting.now <= 60
 
     waiting.run(80)
-    assert len(told(waiting, "LastTierWaits")) == 1
-    found = last_tier_waits(waiting)
-    assert found is not None
+    assert len(waiting.told("LastTierWaits")) == 1
+    found = waiting.conditions("train")["LastTierWaits"]
     assert (found.status, found.reason) == ("True", "NoRoom")
 
 
@@ -140,15 +123,13 @@ def test_a_parked_job_says_when_it_comes_again_and_stays_one_that_waits_for_its_
 
     waiting.run(status.next_decision_time - waiting.now + 120)
     assert waiting.status("train").phase != "Parked"
-    found = last_tier_waits(waiting)
-    assert found is not None
+    found = waiting.conditions("train")["LastTierWaits"]
     assert found.status == "True"
-    assert len(told(waiting, "LastTierWaits")) == 1, "told once for as long as it waits"
+    assert len(waiting.told("LastTierWaits")) == 1, "told once for as long as it waits"
 
     waiting.pools["on-demand"].most = 10
     waiting.until_whole("train", "on-demand", within=40 * 60)
-    found = last_tier_waits(waiting)
-    assert found is not None
+    found = waiting.conditions("train")["LastTierWaits"]
     assert found.status == "False"
 
 
@@ -162,7 +143,7 @@ def test_a_disruption_that_is_nobodys_fault_is_in_the_story_until_its_node_turns
     world.run(400)
     world.until_whole("train")
     assert [each.what for each in world.status("train").history] == ["Disrupted"]
-    assert len(told(world, "Disrupted")) == 1
+    assert len(world.told("Disrupted")) == 1
     assert world.process.counts.interruptions == [(kind, "voluntary")]
 
     node = world.nodes("train")[0]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from spotproof.controller.kinds import EVENT, JOBSET, Object
+from spotproof.controller.kinds import JOBSET, Object
 from spotproof.controller.preflight import CHECKS
 from spotproof.controller.standing import CONDITION_OF
 from spotproof.vocabulary import DEADLINE_ANNOTATION, KARPENTER_CAPACITY_LABEL, SPOT, WORK_ANNOTATION
@@ -60,14 +60,6 @@ TOLD: Final[Mapping[str, tuple[Callable[[], Object], Mapping[str, Any]]]] = {
 """By finding: a job that has it, and what its policy must be like."""
 
 
-def events(world: Managed) -> list[str]:
-    return [each["note"] for each in world.all(EVENT) if each["reason"] == "Warned"]
-
-
-def conditions(world: Managed) -> dict[str, tuple[str, str]]:
-    return {each.type: (each.status, each.message) for each in world.status("train").conditions}
-
-
 def test_every_finding_that_does_not_refuse_is_among_those_that_are_told() -> None:
     assert set(TOLD) == {code for code, check in CHECKS.items() if not check.refuses}
 
@@ -82,29 +74,30 @@ def test_it_is_told_by_one_event_whichever_process_looks_and_stays_in_the_record
     world.process.start()
     world.run(60)
 
-    assert conditions(world)["Accepted"][0] == "True"
-    (note,) = events(world)
+    assert world.conditions("train")["Accepted"].status == "True"
+    (note,) = world.told("Warned")
     assert note.startswith("managed, and yet ")
     said, _, remedy = note.removeprefix("managed, and yet ").partition(". ")
     assert CHECKS[code].consequence.partition("{")[0] in said
-    status, message = conditions(world)[CONDITION_OF.get(code, "Warned")]
-    assert status == "True"
+    condition = world.conditions("train")[CONDITION_OF.get(code, "Warned")]
+    assert condition.status == "True"
     if code not in CONDITION_OF:
-        assert message == f"{said}. {remedy}"
+        assert condition.message == f"{said}. {remedy}"
 
 
 def test_what_is_mended_is_told_no_more() -> None:
     world = Managed(TIERS)
     world.submit(noted(deadline="36h"))
     world.run(60)
-    assert conditions(world)["Warned"][0] == "True"
+    assert world.conditions("train")["Warned"].status == "True"
 
     without = {"metadata": {"annotations": {DEADLINE_ANNOTATION: None}}}
     world.server.patch(*JOBSET, "train", without, world.namespace)
     world.run(60)
 
-    assert conditions(world)["Warned"] == ("False", "there is nothing else to tell")
-    assert len(events(world)) == 1
+    warned = world.conditions("train")["Warned"]
+    assert (warned.status, warned.message) == ("False", "there is nothing else to tell")
+    assert len(world.told("Warned")) == 1
 
 
 def test_a_job_of_which_nothing_is_to_be_told_has_no_such_condition() -> None:
@@ -112,5 +105,5 @@ def test_a_job_of_which_nothing_is_to_be_told_has_no_such_condition() -> None:
     world.submit(jobset("train", "standard", "spot-a"))
     world.run(60)
 
-    assert "Warned" not in conditions(world)
-    assert events(world) == []
+    assert "Warned" not in world.conditions("train")
+    assert world.told("Warned") == []

@@ -45,7 +45,7 @@ def tell_counts(case: Case, before: TrainingRunStatus, after: TrainingRunStatus)
     if concluding.disruptions(before, after) > 0:
         case.tell("Disrupted", message=evidence, tier=tier)
         case.observer.interrupted(case.key.kind, "voluntary")
-    if concluding.is_true(after, concluding.LAST_WAITS) and not concluding.is_true(before, concluding.LAST_WAITS):
+    if concluding.holding(after, concluding.LAST_WAITS) and not concluding.holding(before, concluding.LAST_WAITS):
         case.tell(concluding.LAST_WAITS, message=after.message)
     if after.stalled_restarts >= concluding.STALLED and before.stalled_restarts < concluding.STALLED:
         case.tell("NoProgress", count=after.stalled_restarts)

@@ -105,14 +105,14 @@ def decided(  # noqa: PLR0913 - what is known of a job that stays
         return conditioned(status, LAST_WAITS, "Placed", now)
     if role:
         return conditioned(status, LAST_WAITS, ROLE_MISSING, now, tier=status.tier)
-    if is_true(status, LAST_WAITS) or now - (status.waiting_since or now) >= patience:
+    if holding(status, LAST_WAITS) or now - (status.waiting_since or now) >= patience:
         return conditioned(status, LAST_WAITS, "NoRoom", now, message=said)
     return status
 
 
-def is_true(status: TrainingRunStatus, kind: str) -> bool:
-    """Whether a condition holds."""
-    return any(each.type == kind and each.status == "True" for each in status.conditions)
+def holding(status: TrainingRunStatus, kind: str) -> RunCondition | None:
+    """A condition that is True; None where it is not."""
+    return next((each for each in status.conditions if each.type == kind and each.status == "True"), None)
 
 
 def _phase(status: TrainingRunStatus, gang: Gang, *, waiting: bool) -> RunPhase:

@@ -282,11 +282,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
             "The job has waited out the pendingTimeout of its last tier, with nowhere further to go, or nothing will "
             "ever come of its wait. It is never failed for that.",
             {
-                "NoRoom": State(
-                    "True",
-                    "{message}",
-                    "Nothing, or give it another tier: more zones, another machine type, a larger maxNodes or quota.",
-                ),
+                "NoRoom": State("True", "{message}", EVENTS["LastTierWaits"].remedy),
                 "SpotRoleMissing": State(
                     "True",
                     "EC2 starts no spot node for {tier}: this account lacks the service-linked role for spot",

@@ -61,9 +61,9 @@ def instants(here: "Visit", status: TrainingRunStatus) -> list[float]:
 
 def _gives_back(here: "Visit", run: Object) -> float:
     """When another job of the tier has given its nodes back, or comes again after it has."""
+    if (at := _comes_again(run)) is not None:
+        return at
     status = read_status(run)
-    if status.move is not None and status.move.resume_at is not None:
-        return status.move.resume_at
     return (status.waiting_since or here.second) + patience(here, status)
 
 

@@ -81,7 +81,7 @@ def thaw(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
     if status.phase != "Manual":
         return status
     free = concluding.conditioned(status, "Paused", "Released", case.second)
-    handed = next((each for each in status.conditions if each.type == "HandedBack" and each.status == "True"), None)
+    handed = concluding.holding(status, "HandedBack")
     if handed is not None and status.reason == "Paused":
         return concluding.in_phase(free, "HandedBack", "ForeignWriter", handed.message)
     free = concluding.conditioned(free, "HandedBack", "Released", case.second)
