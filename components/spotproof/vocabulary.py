@@ -110,8 +110,10 @@ ON_DEMAND_SELECTORS: Final[dict[str, str]] = {
 }
 """The same for on-demand. GKE puts its spot label on spot nodes alone, so it has no value that means on-demand."""
 
-ZONE_LABELS: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+ZONE_LABEL: Final = "topology.kubernetes.io/zone"
+TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+ZONE_LABELS: Final = (ZONE_LABEL, "failure-domain.beta.kubernetes.io/zone")
+TYPE_LABELS: Final = (TYPE_LABEL, "beta.kubernetes.io/instance-type")
 """What every cloud writes on its nodes, by today's name and the one before it."""
 
 LOST_NODE_TAINTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

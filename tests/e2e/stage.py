@@ -11,10 +11,10 @@ from spotproof.manifests.job_admission import job_admission
 from spotproof.manifests.workspaces import workspace
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
 from spotproof.rehearsal.dashboard import Status
-from spotproof.rehearsal.history import ZONE, is_leaving, node_of, works
+from spotproof.rehearsal.history import is_leaving, node_of, works
 from spotproof.rehearsal.recorder import KINDS, Recorder
 from spotproof.settings.environment import Workspace
-from spotproof.vocabulary import POOL_LABEL
+from spotproof.vocabulary import POOL_LABEL, ZONE_LABEL
 from tests.e2e.jobs import KNOB, STATIC, environment, pools, static_node
 from tests.e2e.own import Own
 from tests.recordings.stories import STORIES, missing
@@ -150,7 +150,7 @@ class Stage:
     def zones(self, pods: Iterable[Mapping[str, Any]]) -> set[str]:
         """Zones of the nodes of pods."""
         nodes = [self.kube.get("v1", "Node", node_of(pod)) for pod in pods]
-        return {node["metadata"]["labels"][ZONE] for node in nodes}
+        return {node["metadata"]["labels"][ZONE_LABEL] for node in nodes}
 
     def claims(self) -> list[Object]:
         """NodeClaims that nobody has deleted."""

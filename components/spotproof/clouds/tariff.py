@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from spotproof.clouds.charges import Bill, Billed, ByUse, Charge, Item, Ledger, PoolCharge, at
 from spotproof.prices import Price
-from spotproof.vocabulary import KARPENTER_CAPACITY_LABEL, ON_DEMAND, SPOT, Capacity
+from spotproof.vocabulary import KARPENTER_CAPACITY_LABEL, ON_DEMAND, SPOT, TYPE_LABEL, Capacity
 
 
 def tariff(handlers: Mapping[str, Bill], by_use: Mapping[str, str], free: tuple[str, ...]) -> Bill:
@@ -69,7 +69,7 @@ class KarpenterPool:
     @property
     def instance_types(self) -> list[str]:
         """The types it may buy, where it names them."""
-        return self._allowed("node.kubernetes.io/instance-type")
+        return self._allowed(TYPE_LABEL)
 
     @property
     def max_nodes(self) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from spotproof.manifests.controller_rights import NAME, roles
 from spotproof.manifests.metadata import metadata
 from spotproof.manifests.workspaces import service_account
-from spotproof.vocabulary import PROBE_IMAGE, SYSTEM_NAMESPACE, Manifest
+from spotproof.vocabulary import PROBE_IMAGE, SYSTEM_NAMESPACE, ZONE_LABEL, Manifest
 
 SELECTOR: Final = {"app.kubernetes.io/name": NAME}
 """Label of its pods; `app.kubernetes.io/name`, as the charts of the other operators have it."""
@@ -115,7 +115,7 @@ def _pod(image: str, probe_image: str) -> dict[str, Any]:
                 "labelSelector": {"matchLabels": dict(SELECTOR)},
             }
             # The scheduler's own spread over nodes holds only for pods that name none.
-            for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+            for key in (ZONE_LABEL, "kubernetes.io/hostname")
         ],
         "containers": [
             {

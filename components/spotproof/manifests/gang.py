@@ -26,6 +26,7 @@ from spotproof.vocabulary import (
     RUN_LABEL,
     TOLERATIONS,
     WORKSPACE_LABEL,
+    ZONE_LABEL,
     Manifest,
 )
 
@@ -35,7 +36,6 @@ out a kubelet's restart, and the default of 300 would keep the whole gang waitin
 NO_LIMIT: Final = 1_000_000
 """Restarts of an operator that is not to count, because the controller does. Not the largest number of 32 bits: KubeRay
 adds one to it (rayjob_controller.go), and the sum would be negative, so that no failure were retried."""
-ZONE: Final = "topology.kubernetes.io/zone"
 CONTAINER: Final = "train"
 
 
@@ -193,7 +193,7 @@ def zone_affinity(job: Job, landing: Landing, attempt_label: str) -> Manifest | 
     term = {
         "labelSelector": {"matchLabels": {RUN_LABEL: job.name, GANG_LABEL: landing.gang}},
         "matchLabelKeys": [attempt_label],
-        "topologyKey": ZONE,
+        "topologyKey": ZONE_LABEL,
     }
     return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 

@@ -12,7 +12,15 @@ from spotproof.manifests.scheduling import pool_labels, pool_taints
 from spotproof.settings.base import render_duration
 from spotproof.settings.machines import Machine
 from spotproof.settings.pools import Pool
-from spotproof.vocabulary import GPU_RESOURCE, KARPENTER_CAPACITY_LABEL, SPOT_TAINT, Manifest, Taint
+from spotproof.vocabulary import (
+    GPU_RESOURCE,
+    KARPENTER_CAPACITY_LABEL,
+    SPOT_TAINT,
+    TYPE_LABEL,
+    ZONE_LABEL,
+    Manifest,
+    Taint,
+)
 
 
 @dataclass(frozen=True)
@@ -96,10 +104,10 @@ def _limits(pool: Pool, machines: Sequence[Machine | None]) -> dict[str, int]:
 def _requirements(pool: Pool, zones: Sequence[str], machines: Sequence[Machine | None]) -> list[Manifest]:
     wanted = {
         KARPENTER_CAPACITY_LABEL: [pool.capacity],
-        "node.kubernetes.io/instance-type": list(pool.instance_types),
+        TYPE_LABEL: list(pool.instance_types),
         "kubernetes.io/arch": sorted({one.architecture for one in machines if one} or {"amd64"}),
         "kubernetes.io/os": ["linux"],
-        "topology.kubernetes.io/zone": list(zones),
+        ZONE_LABEL: list(zones),
     }
     # a region without zones, as some of Azure's, has none to name
     return [{"key": key, "operator": "In", "values": values} for key, values in wanted.items() if values]

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from spotproof.rehearsal.patches import Json
 from spotproof.rehearsal.recording import Recording, Version
-from spotproof.vocabulary import CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL, POOL_LABEL
+from spotproof.vocabulary import CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL, POOL_LABEL, TYPE_LABEL, ZONE_LABEL
 
 T = TypeVar("T")
 
@@ -20,8 +20,6 @@ RAY_CLUSTER: Final = "ray.io/cluster"
 RAY_GROUP: Final = "ray.io/group"
 RAY_NODE_TYPE: Final = "ray.io/node-type"
 HEAD: Final = "head"
-ZONE: Final = "topology.kubernetes.io/zone"
-INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 
 
 @dataclass(frozen=True)
@@ -217,12 +215,12 @@ class Node:
     @property
     def zone(self) -> str:
         """Its zone."""
-        return labels(self.life.last).get(ZONE, "")
+        return labels(self.life.last).get(ZONE_LABEL, "")
 
     @property
     def instance_type(self) -> str:
         """Its instance type."""
-        return labels(self.life.last).get(INSTANCE_TYPE, "")
+        return labels(self.life.last).get(TYPE_LABEL, "")
 
     @property
     def stays(self) -> bool:

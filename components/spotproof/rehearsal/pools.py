@@ -14,7 +14,7 @@ from spotproof.prices import ASSUMED_SPOT_SHARE, Prices
 from spotproof.settings import Environment
 from spotproof.settings.machines import Machine
 from spotproof.settings.pools import Pool
-from spotproof.vocabulary import GPU_RESOURCE, KARPENTER_CAPACITY_LABEL, ON_DEMAND, SPOT, Capacity, Manifest
+from spotproof.vocabulary import GPU_RESOURCE, KARPENTER_CAPACITY_LABEL, ON_DEMAND, SPOT, ZONE_LABEL, Capacity, Manifest
 
 NODE_CLASS: Final = NodeClassRef("karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass")
 NODE_CLASS_NAME: Final = "rehearsal"
@@ -88,7 +88,7 @@ def _instance_type(environment: Environment, kind: _Kind, prices: Prices) -> dic
 
 
 def _offering(zone: str, capacity: Capacity, usd_per_hour: float) -> dict[str, Any]:
-    where = {KARPENTER_CAPACITY_LABEL: capacity, "topology.kubernetes.io/zone": zone}
+    where = {KARPENTER_CAPACITY_LABEL: capacity, ZONE_LABEL: zone}
     requirements = [{"key": key, "operator": "In", "values": [value]} for key, value in where.items()]
     return {"Price": usd_per_hour, "Available": True, "Requirements": requirements}
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from spotproof.rehearsal.history import INSTANCE_TYPE, ZONE, History, Life, Node, condition, is_leaving, is_true, labels
+from spotproof.rehearsal.history import History, Life, Node, condition, is_leaving, is_true, labels
 from spotproof.rehearsal.patches import Json
 from spotproof.rehearsal.story.moment import Moment, count, grouped, listed, names, times
-from spotproof.vocabulary import CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL, POOL_LABEL
+from spotproof.vocabulary import CAPACITY_LABEL, KARPENTER_CAPACITY_LABEL, POOL_LABEL, TYPE_LABEL, ZONE_LABEL
 
 NODE_POOL_LABEL: Final = "karpenter.sh/nodepool"
 OWN_CHOICE: Final = "DisruptionReason"
@@ -136,8 +136,8 @@ def _capacity(claim: Life) -> str:
 def _what(claim: Life) -> str:
     found = labels(claim.last)
     # a machine with another number of GPUs attached is one of its own for the local Karpenter (pools.py)
-    machine = found.get(INSTANCE_TYPE, "").removesuffix(f".{_pool(claim)}")
-    known = (_capacity(claim), found.get(ZONE), machine)
+    machine = found.get(TYPE_LABEL, "").removesuffix(f".{_pool(claim)}")
+    known = (_capacity(claim), found.get(ZONE_LABEL), machine)
     return ", ".join(each for each in known if each)
 
 
