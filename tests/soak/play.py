@@ -84,7 +84,7 @@ class Theatre:
         try:
             self._play(case.move, spoiler)
         except WENT_WRONG as error:
-            why = f"{type(error).__name__}: {error}"
+            why = f"{type(error).__name__}: {error}\n{self.alone.last_words()}"
         finally:
             spoiler.clear_up()
         return Result(spoiler.reached, why, round(time.monotonic() - began, 1))

@@ -29,9 +29,9 @@ LOOK_SECONDS: Final = 0.1
 HOP_BY_HOP: Final = frozenset({"connection", "host", "keep-alive", "transfer-encoding", "content-length"})
 
 
-@dataclass
+@dataclass(eq=False)
 class _Watched:
-    """One watch that is streamed through now."""
+    """One watch that is streamed through now; not another one of the same resource, as of pods there are three."""
 
     resource: str
     ends: bool = False

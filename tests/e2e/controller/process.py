@@ -4,8 +4,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -18,6 +18,9 @@ from tests.e2e.controller.installed import USER
 START_SECONDS: Final = 60
 STOP_SECONDS: Final = 30
 ALONE: Final = ("--no-leader-election",)
+ENVIRON: Final[Mapping[str, str]] = {"PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
+"""What it has said is in its log whenever it dies, and of SIGABRT it dies saying where each of its threads is."""
+LAST_WORDS_LINES: Final = 500
 
 
 class Controller:
@@ -56,7 +59,7 @@ class Controller:
         """Run it; when this returns it has seen everything there is, and acts."""
         listen = f"127.0.0.1:{self._plane.site.ports[self.name]}"
         arguments = ("--kubeconfig", str(self._kubeconfig()), "--listen", listen, *self._arguments)
-        command = Command((sys.executable, "-m", "spotproof.controller", *arguments), {"PYTHONUNBUFFERED": "1"})
+        command = Command((sys.executable, "-m", "spotproof.controller", *arguments), ENVIRON)
         self._plane.run(self.name, command)
         if until_ready:
             self.wait_until_ready()
@@ -83,6 +86,23 @@ class Controller:
     def tail(self) -> str:
         """The end of its log."""
         return self._plane.tail(self.name, 30)
+
+    def last_words(self) -> str:
+        """Where each thread of its processes is, for which it ends; after that, or before, the end of its log."""
+        code = self._plane.ended(self.name)
+        if self.is_running:
+            self._abort(self._plane.pids()[self.name])
+        said = "ran until it was asked where it is" if code is None else f"had ended with {code}"
+        return f"{self.name} {said}:\n{self._plane.tail(self.name, LAST_WORDS_LINES)}"
+
+    def _abort(self, pid: int) -> None:
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        watching = children.read_text(encoding="ascii").split() if children.exists() else ()
+        # the one that decides is asked first: it ends when the other one does, and that one a moment after it
+        for each in (pid, *map(int, watching)):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGABRT)
+        wait(lambda: self._plane.ended(self.name) is not None, f"the end of {self.name}", STOP_SECONDS, seen=self.tail)
 
     @property
     def is_running(self) -> bool:

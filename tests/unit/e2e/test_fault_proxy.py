@@ -277,3 +277,17 @@ def test_silent_watches_are_cut_and_told_apart_until_then_and_one_that_speaks_is
     assert behind.proxy.silent == ("pods",)
     behind.proxy.cut_silent_watches()
     behind.client().wait(lambda: not behind.proxy.silent, "the silent watch to be cut", WITHIN_SECONDS)
+
+
+def test_of_two_watches_of_a_resource_the_one_that_stays_is_spoilt_and_none_is_left_behind(
+    behind: Behind, watch: Watch
+) -> None:
+    client = behind.client()
+    with client.watch([("v1", "Pod")], "7"):
+        client.wait(lambda: len(behind.proxy.watched) == 2, "the other watch to be there", WITHIN_SECONDS)
+    client.wait(lambda: len(behind.proxy.watched) == 1, "the other watch to be gone", WITHIN_SECONDS)
+    assert behind.proxy.silence_watches() == 1
+    behind.server.released.release(2)
+    assert watch.next(0.5) is None
+    behind.proxy.cut_silent_watches()
+    client.wait(lambda: not behind.proxy.silent, "the silent watch to be cut", WITHIN_SECONDS)

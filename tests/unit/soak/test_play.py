@@ -10,7 +10,7 @@ from spotproof.kube.waiting import NotSeen
 from tests.e2e.controller.faults import Call, Fault, Trap
 from tests.soak.cases import LEASE, Case
 from tests.soak.moves import MOVES
-from tests.soak.play import is_recorded, stays
+from tests.soak.play import Theatre, is_recorded, stays
 from tests.soak.spoilers import LATE_SECONDS, Lease
 
 MOVE: Final = MOVES["jobset-down"]
@@ -100,3 +100,15 @@ def test_a_lease_case_whose_call_was_not_made_is_not_made_and_not_wrong(monkeypa
     monkeypatch.setattr("tests.soak.spoilers.LATE_SECONDS", 0.0)
     spoiler = _lease("first", caught=False)
     assert (spoiler.reached, spoiler.wrong) == (False, "")
+
+
+def test_of_a_case_that_went_wrong_it_is_said_where_the_controller_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_: object) -> None:
+        raise NotSeen("waited 180 s for the gang")
+
+    theatre: Any = Theatre(SimpleNamespace())  # type: ignore[arg-type]  # no part of it is asked
+    theatre.proxy = SimpleNamespace(disarm=lambda: None, cut_silent_watches=lambda: None)
+    theatre.alone = SimpleNamespace(is_running=True, last_words=lambda: "controller had ended with 1")
+    monkeypatch.setattr(Theatre, "_play", wrong)
+    result = theatre.play(Case("jobset-down", "watch silent", "pods", 1))
+    assert result.why == "NotSeen: waited 180 s for the gang\ncontroller had ended with 1"
