@@ -190,6 +190,54 @@ def test_a_node_that_goes_is_one_eviction_whenever_the_controller_dies_and_whene
 
 
 @pytest.mark.parametrize("kind", JOBS)
+@pytest.mark.parametrize("trouble", ["killed before", "killed after"])
+def test_a_node_that_vanishes_as_its_gang_becomes_whole_is_one_eviction_at_whatever_call_the_controller_dies(
+    kind: str, trouble: Trouble
+) -> None:
+    def counted(call: int) -> tuple[int, int]:
+        world = Managed(TIERS)
+        world.submit(JOBS[kind]("train", "standard", "spot-a"))
+        world.until_whole("train", "spot-a")
+        world.process.line.troubles[call] = trouble
+        world.lose("train", "vanish")
+        world.run_until(lambda: not world.process.up)
+        world.run(3)
+        world.process.start()
+        world.run(120)
+        return world.status("train").evictions, world.status("train").errors
+
+    found = {call: counted(call) for call in range(8)}
+
+    assert {call: each for call, each in found.items() if each != (1, 0)} == {}
+
+
+@pytest.mark.parametrize("how", ["drain", "reclaim", "vanish", "silence"])
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_node_that_goes_as_its_gang_becomes_whole_is_one_eviction_though_the_controller_dies(
+    kind: str, how: str
+) -> None:
+    def counted(whole: float, back: float) -> tuple[int, int]:
+        world = Managed(TIERS)
+        world.submit(JOBS[kind]("train", "standard", "spot-a"))
+        world.until_whole("train", "spot-a")
+        world.run(whole)
+        node = world.nodes("train")[0]
+        world.process.kill()
+        world.lose("train", how)
+        world.run(back)
+        world.process.start()
+        world.run(3)
+        if how == "drain":
+            world.vanish(node)
+        world.run(120)
+        return world.status("train").evictions, world.status("train").errors
+
+    found = {(whole, back): counted(whole, back) for whole in (0, 0.3, 0.7) for back in (0.4, 1.2, 2, 5)}
+
+    assert {when: each for when, each in found.items() if each != (1, 0)} == {}
+
+
+@pytest.mark.parametrize("kind", JOBS)
 def test_a_gang_that_left_spot_before_it_had_waited_there_returns_only_once_spot_has_answered(kind: str) -> None:
     rule: dict[str, Any] = {"probe": {"every": "30m"}, "return": {"minStay": "10m"}}
     world = Managed((Tier("spot-a", max_failures=0), TIERS[1]), **rule)

@@ -4,7 +4,8 @@ Level-triggered: nothing here asks what has just happened, only how things are. 
 TrainingRun before anything is done about it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from itertools import chain
 from typing import Final
 
 from spotproof.controller import asking, concluding, standing
@@ -22,7 +23,7 @@ from spotproof.controller.moving import UNMARKING, Moving, advance, annotation, 
 from spotproof.controller.pods import is_leaving
 from spotproof.controller.policies import Policies, judged
 from spotproof.controller.preflight import Finding
-from spotproof.controller.recovery import recover
+from spotproof.controller.recovery import end, ended, orphaned
 from spotproof.controller.relations import MANAGED, Key, labels
 from spotproof.controller.templates import moving
 from spotproof.controller.visit import MADE_ANEW, Outcome, Visit, nodes_asked, past, stored, visit
@@ -264,15 +265,16 @@ def _failed(case: Case, status: TrainingRunStatus) -> float | None:
 
 def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> float | None:
     here = _visiting(case, status, policy)
-    if gone := recover(case.api, case.cache, (*here.gang.pods, *here.gang.older), case.now):
-        for node in gone:
-            case.tell_once("NodeGone", node, node=node)
-        here = _visiting(case, status, policy)
+    if orphans := orphaned(case.api, case.cache, (*here.gang.pods, *here.gang.older)):
+        here = _visiting(case, status, policy, {pod["metadata"]["uid"] for pod in chain(*orphans.values())})
     outcome = visit(here, status)
     new = outcome.status
     case = case.written(new)
     stored(case)
     tell_counts(case, status, new)
+    end(case.api, case.cache, orphans, case.now)
+    for node in orphans:
+        case.tell_once("NodeGone", node, node=node)
     if new.move is not None:
         case.tell(BEGINS[past(new.move).what], message=new.move.message, tier=new.move.to)
         return carry_on(case, new, standing.remembering(policy, new))
@@ -280,9 +282,13 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     return _failed(case, new) if new.phase == "Failed" else outcome.look_at
 
 
-def _visiting(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Visit:
+def _visiting(
+    case: Case, status: TrainingRunStatus, policy: ResolvedPolicy, orphans: Container[str] = frozenset()
+) -> Visit:
+    """The case with its gang; `orphans`, by their uids, are in it as they will be once they are ended."""
     tiers = {each.pool: each for each in standing.remembering(policy, status).tiers}
-    pods, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
+    there, gone = case.cache.pods(case.key), case.cache.departed.pods_of(case.key)
+    pods = [ended(each, case.now) if each["metadata"]["uid"] in orphans else each for each in there]
     fields = {name: getattr(case, name) for name in Case.__dataclass_fields__}
     children, memory = case.cache.children(case.key), case.memory
     if memory.is_new and (after := _unwatched_after(case.recorded)) is not None:

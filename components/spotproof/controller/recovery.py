@@ -8,7 +8,7 @@ Only where a live answer says that the node's object is gone, and under Karpente
 enough.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -27,14 +27,35 @@ CONFLICT: Final = frozenset({404, 409, 422})
 
 def recover(api: Api, cache: Cache, pods: Sequence[Object], now: float) -> list[str]:
     """End those of the pods whose nodes are gone; the names of those nodes."""
-    found: list[str] = []
-    for name in sorted({node_of(pod) for pod in _orphans(cache, pods)}):
-        if _is_gone(api, cache, name):
-            found.append(name)
-            for pod in _orphans(cache, pods):
-                if node_of(pod) == name:
-                    _end(api, cache, pod, now)
-    return found
+    found = orphaned(api, cache, pods)
+    end(api, cache, found, now)
+    return list(found)
+
+
+def orphaned(api: Api, cache: Cache, pods: Sequence[Object]) -> Mapping[str, Sequence[Object]]:
+    """Those of the pods whose nodes are gone, and nobody has ended, by the names of the nodes."""
+    orphans = _orphans(cache, pods)
+    gone = (name for name in sorted({node_of(pod) for pod in orphans}) if _is_gone(api, cache, name))
+    return {name: [pod for pod in orphans if node_of(pod) == name] for name in gone}
+
+
+def end(api: Api, cache: Cache, orphans: Mapping[str, Sequence[Object]], now: float) -> None:
+    """End them, once it is written what their loss means: nothing tells of it when they are gone.
+
+    Of a RayJob whose worker had been ended the replacement was made within the second in which its cluster was whole;
+    the next process, for want of a record, took that for the gang as it had been, and charged nobody.
+    """
+    for pods in orphans.values():
+        for pod in pods:
+            _end(api, cache, pod, now)
+
+
+def ended(pod: Object, now: float) -> Object:
+    """An orphan as it will be."""
+    if has_ended(pod):
+        return pod
+    conditions = _disrupted(pod["status"].get("conditions", []), now)
+    return {**pod, "status": {**pod["status"], "phase": "Failed", "conditions": conditions}}
 
 
 def _orphans(cache: Cache, pods: Sequence[Object]) -> list[Object]:
@@ -83,7 +104,14 @@ def _end(api: Api, cache: Cache, pod: Object, now: float) -> None:
 
 
 def _failed(pod: Object, now: float) -> list[Object]:
-    conditions = pod["status"].get("conditions", [])
+    return [
+        {"op": "test", "path": "/metadata/resourceVersion", "value": pod["metadata"]["resourceVersion"]},
+        {"op": "add", "path": "/status/phase", "value": "Failed"},
+        {"op": "add", "path": "/status/conditions", "value": _disrupted(pod["status"].get("conditions", []), now)},
+    ]
+
+
+def _disrupted(conditions: Sequence[Object], now: float) -> list[Object]:
     made = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -93,8 +121,4 @@ def _failed(pod: Object, now: float) -> list[Object]:
     }
     there = [each for each in conditions if each["type"] == "DisruptionTarget" and each["status"] == "True"]
     kept = [each for each in conditions if each["type"] != "DisruptionTarget"]
-    return [
-        {"op": "test", "path": "/metadata/resourceVersion", "value": pod["metadata"]["resourceVersion"]},
-        {"op": "add", "path": "/status/phase", "value": "Failed"},
-        {"op": "add", "path": "/status/conditions", "value": [*kept, *(there or [made])]},
-    ]
+    return [*kept, *(there or [made])]

@@ -129,8 +129,9 @@ def stored(case: Case) -> None:
 
 
 def _has_missed_a_loss(here: Visit, status: TrainingRunStatus) -> bool:
-    """Whether pods of the whole gang were gone before this process began to watch."""
-    if not here.memory.is_new or status.counted.whole_since is None:
+    """Whether pods of a gang that was whole, or had its places, were gone before this process began to watch."""
+    was_there = status.counted.whole_since is not None or here.recorded.phase == "Running"
+    if not here.memory.is_new or not was_there:
         return False
     gone = [pod for pod in here.gang.gone if here.kind.attempt_of(pod) == here.state.attempt]
     return len(here.gang.pods) + len(gone) < here.gang.size
@@ -191,8 +192,12 @@ def _is_old(here: Visit, status: TrainingRunStatus, pod: Object) -> bool:
     made = parse_instant(pod["metadata"]["creationTimestamp"])
     if any(made <= each.at for each in status.history if each.what in MADE_ANEW):
         return True
-    whole, lost = status.counted.whole_since, _lost_at(pod)
-    return whole is not None and lost is not None and lost <= whole
+    counted, lost = status.counted, _lost_at(pod)
+    if counted.whole_since is None or lost is None:
+        return False
+    # of the gang that was whole nothing was lost before that: a second has room for both
+    is_of_the_whole = not here.kind.replaces_alone and here.kind.attempt_of(pod) == counted.attempt
+    return lost < counted.whole_since if is_of_the_whole else lost <= counted.whole_since
 
 
 def _lost_at(pod: Object) -> Instant | None:
