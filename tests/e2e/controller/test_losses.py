@@ -54,4 +54,4 @@ def test_pods_of_a_node_that_vanished_are_ended_within_5_s_and_not_after_a_minut
     assert ended.keys() == uids, "every pod that was on the node is recorded"
     late = {uid: at for uid, at in ended.items() if at is None or at - gone > PROMPTLY_SECONDS}
     assert not late, f"the node went at {gone:.1f} s, and its pods ended at {ended}"
-    here.has_told(gang.name, "NodeGone", "Evicted")
+    here.has_told(gang.name, "Evicted", "NodeGone")
