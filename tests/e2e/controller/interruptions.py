@@ -57,6 +57,7 @@ class _Gang:
         self._pods, self._size = members(found)
         self._nodes = history.nodes
         self._there: dict[str, Node | None] = {}
+        self._gone: set[str] = set()
         self._whole = ""
         self._gap: _Gap | None = None
         self._suspended = self._failed = self._over = False
@@ -66,6 +67,8 @@ class _Gang:
         """One more write, and the interruption that is over with it."""
         if version.uid == self._uid:
             self._job(version)
+        elif version.kind == "Node" and version.change == "deleted":
+            self._gone.add(version.uid)
         elif version.uid in self._pods:
             self._pod(version)
             yield from self._changed(version)
@@ -93,7 +96,7 @@ class _Gang:
             self._there.pop(version.uid, None)
 
     def _changed(self, version: Version) -> Iterator[Interruption]:
-        pools = {"?" if node is None or _is_gone(node, version.at) else node.pool for node in self._there.values()}
+        pools = {"?" if node is None or self._is_gone(node) else node.pool for node in self._there.values()}
         whole = next(iter(pools)) if len(self._there) == self._size and len(pools) == 1 else ""
         if whole and not self._whole:
             if self._gap is not None and self._gap.why is not None:
@@ -105,6 +108,15 @@ class _Gang:
             self._gap.why = "failed"
         self._whole = whole
 
+    def _is_gone(self, node: Node) -> bool:
+        """Whether a node is there no more: a pod of it looks whole until somebody ends it, and is lost all the same.
+
+        A Ray worker's successor was ready before the other pod of the same node was ended: one loss, not two. By the
+        order of writes, not by seconds: news of the last pod that became ready came after those of the node's end, and
+        the gang was never whole by them.
+        """
+        return node.life.uid in self._gone
+
     def _why(self, pod: Json) -> Why | None:
         if self._failed or _failed_by_itself(pod):
             return "failed"
@@ -114,14 +126,6 @@ class _Gang:
         assert gap.why is not None
         spot = any(node.pool == gap.pool and node.capacity == SPOT for node in self._nodes.values())
         return Interruption(gap.pool, gap.since, until, spot, gap.why, self._restarts - gap.restarts, gap.moved)
-
-
-def _is_gone(node: Node, at: float) -> bool:
-    """Whether a node is not there any more: a pod of it looks whole until somebody ends it, and is lost all the same.
-
-    A Ray worker's successor was ready before the other pod of the same node was ended: one loss, not two.
-    """
-    return node.life.gone is not None and node.life.gone <= at
 
 
 def interruptions(recording: Recording, job: str = "") -> tuple[Interruption, ...]:

@@ -147,3 +147,11 @@ def test_a_pod_whose_node_is_gone_makes_no_gang_whole_however_ready_it_looks() -
     told_of = [first, second, pair, *lost, gone(first), gone(lost[0]), again[0], gone(lost[1]), again[1]]
 
     assert len(interruptions(told(*told_of))) == 1
+
+
+def test_a_gang_that_was_whole_before_its_node_went_was_so_however_late_the_news_of_it_came() -> None:
+    """A recorder gives what was written first no later second than what was written after it, and the same one."""
+    written = told(*NODES, jobset(), pod("a"), gone(NODES[0]), gone(pod("a")))
+    late = [replace(each, at=max(each.at, 4.0)) for each in written.versions]
+
+    assert [each.pool for each in charged(Recording(tuple(late)))] == [SPOT]
