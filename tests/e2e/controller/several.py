@@ -18,7 +18,11 @@ class OneOfRay(Gang):
         stage.recorder.mark("finish SUCCEEDED", f"RayJob/{self.name}")
         job = stage.wait(lambda: self._running(stage), f"the program of {self.name} to be under way")
         stage.plane.dashboard.finish(job["status"]["jobId"], "SUCCEEDED")
-        stage.turn([pod for pod in stage.pods(**{"job-name": self.name}) if not is_leaving(pod)], "exit-code", 0)
+        # the program may be under way before its submitter's pod is there, and a pod that is not there cannot be turned
+        stage.turn(stage.wait(lambda: self._submitters(stage), f"the submitter of {self.name}"), "exit-code", 0)
+
+    def _submitters(self, stage: Stage) -> list[Object]:
+        return [pod for pod in stage.pods(**{"job-name": self.name}) if not is_leaving(pod)]
 
     def _running(self, stage: Stage) -> Object | None:
         job = stage.kube.get(stage.kinds[self.kind], self.kind, self.name, stage.namespace)
