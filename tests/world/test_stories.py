@@ -155,6 +155,34 @@ def test_a_loss_that_is_over_before_anybody_looks_is_one_eviction_though_its_wri
     assert (world.status("train").evictions, world.status("train").errors) == (1, 0)
 
 
+def counted_across_a_death(  # noqa: PLR0913  # what is lost, and when who looks is there
+    kind: str, how: str, *, whole: float, dies: float, back: float, heard_late: bool = False
+) -> tuple[int, int]:
+    """Evictions and errors of a gang that loses a node so many seconds after it is whole.
+
+    The controller dies so many seconds after the loss, and another one is there so many after that.
+    """
+    world = Managed(TIERS)
+    world.submit(JOBS[kind]("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    world.run(whole)
+    node = world.nodes("train")[0]
+    world.lose("train", how)
+    world.run(dies)
+    world.process.kill()
+    world.run(back)
+    world.process.start()
+    for place, watched in enumerate(WATCHED):
+        if heard_late and watched.kind.kind == kind:
+            world.process.hold(place)
+    world.run(3)
+    world.process.release()
+    if how == "drain":
+        world.vanish(node)
+    world.run(120)
+    return world.status("train").evictions, world.status("train").errors
+
+
 @pytest.mark.parametrize("heard_late", [False, True], ids=["", "its job is heard of late"])
 @pytest.mark.parametrize("how", ["drain", "reclaim", "vanish", "silence"])
 @pytest.mark.parametrize("kind", JOBS)
@@ -163,28 +191,11 @@ def test_a_node_that_goes_is_one_eviction_whenever_the_controller_dies_and_whene
     how: str,
     heard_late: bool,  # noqa: FBT001  # a parameter of the test
 ) -> None:
-    def counted(dies: float, back: float) -> tuple[int, int]:
-        world = Managed(TIERS)
-        world.submit(JOBS[kind]("train", "standard", "spot-a"))
-        world.until_whole("train", "spot-a")
-        world.run(5)
-        node = world.nodes("train")[0]
-        world.lose("train", how)
-        world.run(dies)
-        world.process.kill()
-        world.run(back)
-        world.process.start()
-        for place, watched in enumerate(WATCHED):
-            if heard_late and watched.kind.kind == kind:
-                world.process.hold(place)
-        world.run(3)
-        world.process.release()
-        if how == "drain":
-            world.vanish(node)
-        world.run(120)
-        return world.status("train").evictions, world.status("train").errors
-
-    found = {(dies, back): counted(dies, back) for dies in (0, 0.8, 1.6, 2.4, 4) for back in (0.4, 1.2, 2, 2.8, 4)}
+    found = {
+        (dies, back): counted_across_a_death(kind, how, whole=5, dies=dies, back=back, heard_late=heard_late)
+        for dies in (0, 0.8, 1.6, 2.4, 4)
+        for back in (0.4, 1.2, 2, 2.8, 4)
+    }
 
     assert {when: each for when, each in found.items() if each != (1, 0)} == {}
 
@@ -216,23 +227,11 @@ def test_a_node_that_vanishes_as_its_gang_becomes_whole_is_one_eviction_at_whate
 def test_a_node_that_goes_as_its_gang_becomes_whole_is_one_eviction_though_the_controller_dies(
     kind: str, how: str
 ) -> None:
-    def counted(whole: float, back: float) -> tuple[int, int]:
-        world = Managed(TIERS)
-        world.submit(JOBS[kind]("train", "standard", "spot-a"))
-        world.until_whole("train", "spot-a")
-        world.run(whole)
-        node = world.nodes("train")[0]
-        world.process.kill()
-        world.lose("train", how)
-        world.run(back)
-        world.process.start()
-        world.run(3)
-        if how == "drain":
-            world.vanish(node)
-        world.run(120)
-        return world.status("train").evictions, world.status("train").errors
-
-    found = {(whole, back): counted(whole, back) for whole in (0, 0.3, 0.7) for back in (0.4, 1.2, 2, 5)}
+    found = {
+        (whole, back): counted_across_a_death(kind, how, whole=whole, dies=0, back=back)
+        for whole in (0, 0.3, 0.7)
+        for back in (0.4, 1.2, 2, 5)
+    }
 
     assert {when: each for when, each in found.items() if each != (1, 0)} == {}
 
