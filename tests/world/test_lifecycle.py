@@ -7,6 +7,7 @@ import pytest
 from spotproof.controller.kinds import JOBSET, NAMESPACE, POD, POLICY, RUN, Object
 from spotproof.controller.watched import WATCHED
 from spotproof.vocabulary import (
+    BACKOFF_LIMIT_ANNOTATION,
     FALLBACK_POLICY_LABEL,
     MANUAL_LABEL,
     PAUSED_LABEL,
@@ -111,6 +112,22 @@ def test_a_frozen_job_that_is_let_go_in_mid_move_is_resumed_once_it_is_released(
     world.run(600)
 
     assert world.is_whole("train", "on-demand")
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_job_that_was_suspended_for_good_and_is_let_go_stays_suspended(kind: str) -> None:
+    world = Managed(TIERS)
+    world.submit(JOBS[kind]("train", "standard", "spot-a", annotations={BACKOFF_LIMIT_ANNOTATION: "0"}))
+    world.until_whole("train", "spot-a")
+    world.fail("train")
+    world.run_until(lambda: world.status("train").phase == "Failed" and world.suspended_by_us("train"), within=600)
+    unlabel(world)
+    world.run(600)
+
+    assert world.job("train")["spec"]["suspend"]
+    assert not world.gang("train")
+    assert not world.suspended_by_us("train")
+    assert world.get(RUN, "train") is None
 
 
 def test_a_parked_job_that_is_let_go_does_not_wait_for_its_hour() -> None:

@@ -171,11 +171,15 @@ class Reconciler:
 def _let_go(case: Case) -> float:
     """A job that names no policy any more, with a mark of ours: its move is carried to its end, or it is resumed.
 
-    Nothing more is heard of it, so that it is looked at until it is done.
+    One that has failed too often stays suspended. Nothing more is heard of it, so that it is looked at until it is done.
     """
     status, mark = case.recorded, annotation(case.job)
     if standing.frozen(case):
         return case.now + UNHEARD_SECONDS
+    if mark == FAILED_MARK:
+        # suspended for good: nobody would count its errors any more, and its operator's own limit is for evictions
+        case.patched([UNMARKING])
+        return case.now + AGAIN_SECONDS
     move = status.move
     if move is None or move.id != mark:
         return _resume_as_it_is(case)
