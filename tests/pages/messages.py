@@ -39,6 +39,11 @@ HISTORY: Final = (
         "Read its log.",
     ),
     (
+        "Voluntary",
+        "`reason` of an entry `Disrupted`: a pod was lost by somebody's choice, charged to nobody",
+        "Nothing.",
+    ),
+    (
         "ForeignWriter",
         "`reason` of an entry `HandedBack`: somebody else resumed the job in the middle of a move",
         "See phase `HandedBack`.",
@@ -114,8 +119,8 @@ def page() -> str:
         "",
         "## What an interruption is told by",
         "",
-        "The message of the events `Evicted` and `Error`, and of their entries in the history. The strongest counts:",
-        "what became of the node comes before how a container ended.",
+        "The message of the events `Evicted`, `Error` and `Disrupted`, and of their entries in the history. The",
+        "strongest counts: what became of the node comes before how a container ended.",
         "",
         *_table(("what is seen", "what it is taken for"), _evidence()),
         "",

@@ -49,9 +49,24 @@ def limited() -> Object:
     return {**job, "spec": {**job["spec"], "activeDeadlineSeconds": 86_400}}
 
 
+def hurried() -> Object:
+    job = jobset("train", "standard", "spot-a")
+    (first, *others) = job["spec"]["replicatedJobs"]
+    spec = {**first["template"]["spec"], "activeDeadlineSeconds": 86_400}
+    first = {**first, "template": {**first["template"], "spec": spec}}
+    return {**job, "spec": {**job["spec"], "replicatedJobs": [first, *others]}}
+
+
+def ended_by_evictions() -> Object:
+    job = rayjob("train", "standard", "spot-a")
+    return {**job, "spec": {**job["spec"], "backoffLimit": 20}}
+
+
 TOLD: Final[Mapping[str, tuple[Callable[[], Object], Mapping[str, Any]]]] = {
     "SpotBesideTiers": (beside, {}),
     "ActiveDeadline": (limited, {}),
+    "JobDeadline": (hurried, {}),
+    "EvictionsRunOut": (ended_by_evictions, {"return": {"minStay": "10m"}}),
     "NoCheckpoint": (quiet, {}),
     "DeadlineIncomplete": (lambda: noted(deadline="36h"), GUARD),
     "DeadlineUnused": (lambda: noted(deadline="36h"), {}),

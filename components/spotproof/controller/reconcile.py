@@ -171,7 +171,7 @@ class Reconciler:
 def _let_go(case: Case) -> float:
     """A job that names no policy any more, with a mark of ours: its move is carried to its end, or it is resumed.
 
-    One that has failed too often stays suspended. Nothing more is heard of it, so that it is looked at until it is done.
+    One that has failed too often stays suspended. Nothing more is heard of any, so it is looked at until it is done.
     """
     status, mark = case.recorded, annotation(case.job)
     if standing.frozen(case):

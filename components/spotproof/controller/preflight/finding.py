@@ -156,6 +156,13 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "a replacement that starts before the old pod is gone writes to the same checkpoint",
             "Write `podReplacementPolicy: Failed`",
         ),
+        "JobDeadline": Check(
+            "spec.replicatedJobs[].template.spec.activeDeadlineSeconds",
+            "is {seconds}",
+            "Kubernetes ends an attempt that takes as long, waiting for nodes included, and that counts as an error",
+            "Remove it, if that is not meant",
+            refuses=False,
+        ),
         "EvictionRule": Check(
             "spec.replicatedJobs[].template.spec.podFailurePolicy",
             "has no rule that fails the Job with an evicted pod",
@@ -271,6 +278,13 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
             "evictions that Ray does not ride out use it up, and a RayJob that has failed cannot be revived",
             f"Write `backoffLimit: 1000000`, and how many errors the job may restart from in the annotation "
             f"{BACKOFF_LIMIT_ANNOTATION}",
+        ),
+        "EvictionsRunOut": Check(
+            "spec.backoffLimit, or spec.failurePolicy.maxRestarts",
+            "is {limit}, and its policy tolerates any number of evictions",
+            "those that end an attempt use it up in the end, and a job that has failed cannot be revived",
+            f"Write 1000000, and how many errors the job may restart from in the annotation {BACKOFF_LIMIT_ANNOTATION}",
+            refuses=False,
         ),
         "PreRunningDeadline": Check(
             "spec.preRunningDeadlineSeconds",

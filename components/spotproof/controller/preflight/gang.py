@@ -14,7 +14,7 @@ REPLACEMENT: Final = "TerminatingOrFailed"
 
 
 def gang(view: View) -> Iterator[Finding]:
-    """No container restarts in place, no Job replaces a pod by itself, no pod starts beside its predecessor."""
+    """No container restarts in place, no Job replaces a pod or ends by its own clock, no pod starts beside another."""
     for index, each in enumerate(view.spec.get("replicatedJobs", [])):
         job = each.get("template", {}).get("spec", {})
         field = f"spec.replicatedJobs[{index}].template.spec"
@@ -30,3 +30,5 @@ def gang(view: View) -> Iterator[Finding]:
         if replacement != "Failed":
             written = replacement or f"not written, which may mean {REPLACEMENT}"
             yield finding("PodReplacement", f"{field}.podReplacementPolicy", policy=written)
+        if seconds := job.get("activeDeadlineSeconds"):
+            yield finding("JobDeadline", f"{field}.activeDeadlineSeconds", seconds=seconds)

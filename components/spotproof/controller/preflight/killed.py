@@ -11,6 +11,7 @@ from typing import Any, Final
 from spotproof.controller.annotations import backoff_limit_of
 from spotproof.controller.preflight.eviction import FAIL_JOB, KILLED, REASON, is_readable
 from spotproof.controller.preflight.finding import Finding, finding
+from spotproof.controller.preflight.retries import ENOUGH
 from spotproof.controller.preflight.view import View
 
 COUNTED: Final = "RestartJobSet"
@@ -25,10 +26,14 @@ def killed(view: View) -> Iterator[Finding]:
     """Where a pod that ends with 137 or 143 uses up maxRestarts, that is no less than the policy tolerates."""
     policy = view.spec.get("failurePolicy") or {}
     evictions, errors = view.evictions, backoff_limit_of(view.job) or 0
-    limit, needed = policy.get("maxRestarts") or 0, evictions + errors
-    if limit < needed and any(_is_counted(policy.get("rules") or [], *each) for each in _failures(view)):
+    limit, needed, field = policy.get("maxRestarts") or 0, evictions + errors, "spec.failurePolicy.maxRestarts"
+    if not any(_is_counted(policy.get("rules") or [], *each) for each in _failures(view)):
+        return
+    if limit < needed:
         parts = f"{evictions} evictions until the policy has no more to say, and {errors} errors of the job's own limit"
-        yield finding("KilledCounts", "spec.failurePolicy.maxRestarts", limit=limit, needed=needed, sum=parts)
+        yield finding("KilledCounts", field, limit=limit, needed=needed, sum=parts)
+    elif view.is_endless and limit < ENOUGH:
+        yield finding("EvictionsRunOut", field, limit=limit)
 
 
 def _failures(view: View) -> Iterator[tuple[str, str, str]]:

@@ -39,6 +39,16 @@ class View:
         return sum(map(_until_spent, self.policy.tiers))
 
     @property
+    def is_endless(self) -> bool:
+        """Whether no number of evictions is the last that the policy tolerates.
+
+        A spot tier has no limit, or its limit is for a window of time, or the job comes back to it by itself.
+        """
+        spot = [tier for tier in self.policy.tiers if tier.capacity == SPOT]
+        comes_back = self.policy.failure_window is not None or self.policy.return_ is not None
+        return any(tier.max_failures < 0 or comes_back for tier in spot)
+
+    @property
     def errors(self) -> int:
         """How many errors move the job, once down the list: none where they do not count.
 

@@ -25,7 +25,8 @@ def found(pod_rules: list[Any], job_rules: list[Any], limit: int, own: str = "5"
     made = changed(made, (*JOB_SPEC, "podFailurePolicy", "rules"), pod_rules)
     made = changed(made, ("spec", "failurePolicy", "rules"), job_rules)
     tiers = {"t4-spot": {"max_failures": 5}, "t4": {"max_failures": 1}}
-    return [(each.code, each.message) for each in preflight(made, policy(tiers=tiers), ())]
+    made_to_end = policy(tiers=tiers, failure_window=None, return_=None)
+    return [(each.code, each.message) for each in preflight(made, made_to_end, ())]
 
 
 COUNTED: dict[str, tuple[list[Any], list[Any]]] = {
@@ -71,3 +72,10 @@ def test_one_whose_killed_pods_do_not_count_needs_its_own_limit_alone(
 
 def test_the_remedy_is_accepted() -> None:
     assert found([EVICTED, KILLED], [OF_EVICTED], 1_000_000, own="3") == []
+
+
+def test_where_no_eviction_is_the_last_it_is_told_that_they_run_out() -> None:
+    killed_count = changed(changed(JOBSET, LIMIT, 50), (*JOB_SPEC, "podFailurePolicy", "rules"), [EVICTED, KILLED])
+    killed_count = changed(killed_count, ("spec", "failurePolicy", "rules"), [OF_EVICTED])
+    (told,) = preflight(killed_count, policy(), ())
+    assert (told.code, told.field, told.refuses) == ("EvictionsRunOut", "spec.failurePolicy.maxRestarts", False)

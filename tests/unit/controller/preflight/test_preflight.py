@@ -82,6 +82,24 @@ def test_a_job_rendered_while_no_controller_was_there_is_refused_for_its_limit(o
     assert "16 is the least: 11 evictions until the policy has no more to say, and 5 errors" in refused.message
 
 
+LAST = {"t4-spot": {"max_failures": 5}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "runs_out"),
+    [
+        ({"tiers": LAST, "failure_window": None, "return_": None}, False),
+        ({"tiers": {"t4-spot": {"max_failures": -1}}, "failure_window": None, "return_": None}, True),
+        ({"tiers": LAST, "return_": None}, True),
+        ({"tiers": LAST, "failure_window": None}, True),
+    ],
+    ids=["a last one", "no limit", "a limit within a window", "a way back"],
+)
+def test_a_limit_is_told_that_evictions_use_up_where_none_is_the_last(changes: Json, runs_out: bool) -> None:  # noqa: FBT001 - a column
+    least = changed(RAYJOB, ("spec", "backoffLimit"), 11)
+    assert codes(found(least, **changes)) == (["EvictionsRunOut"] if runs_out else [])
+
+
 @pytest.mark.parametrize(("operator", "kind"), [("jobset", JOBSET), ("kuberay", RAYJOB)])
 def test_a_job_in_a_pool_of_somebody_elses_nodes_passes(operator: str, kind: Json) -> None:
     """Known by labels of their owner, on every tier the same key."""
@@ -179,6 +197,8 @@ def test_a_refusal_is_three_sentences_that_need_no_manual(
 
 WARNINGS: list[tuple[Json, Path, object, str]] = [
     (RAYJOB, ("spec", "activeDeadlineSeconds"), 86_400, "ActiveDeadline"),
+    (RAYJOB, ("spec", "backoffLimit"), 16, "EvictionsRunOut"),
+    (JOBSET, (*JOB_SPEC, "activeDeadlineSeconds"), 86_400, "JobDeadline"),
     (JOBSET, (*POD_SPEC, "containers", 0, "env"), [], "NoCheckpoint"),
     (JOBSET, ("metadata", "annotations", "spotproof.dev/deadline"), "36h", "DeadlineIncomplete"),
     (JOBSET, ("metadata", "annotations", "spotproof.dev/work"), "12", "DeadlineIncomplete"),
@@ -205,7 +225,7 @@ ACCEPTED: list[tuple[Json, Path, object]] = [
     (RAYJOB, ("spec", "submissionMode"), "HTTPMode"),
     (RAYJOB, ("spec", "submitterPodTemplate"), GONE),
     (RAYJOB, (*HEAD, "nodeSelector"), {"karpenter.sh/capacity-type": "reserved"}),
-    (RAYJOB, ("spec", "backoffLimit"), 16),
+    (RAYJOB, ("spec", "backoffLimit"), 1000),
 ]
 
 

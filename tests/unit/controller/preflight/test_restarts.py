@@ -113,4 +113,5 @@ def test_a_tier_that_never_moves_on_count_asks_for_no_restarts() -> None:
     made = changed(changed(JOBSET, OWN_LIMIT, GONE), MAX_RESTARTS, GONE)
     assert found(made, count_errors=True, tiers=tiers) == ()
     ray = changed(changed(RAYJOB, OWN_LIMIT, GONE), ("spec", "backoffLimit"), 0)
-    assert found(ray, tiers=tiers) == ()
+    (told,) = found(ray, tiers=tiers)
+    assert (told.code, told.refuses) == ("EvictionsRunOut", False)
