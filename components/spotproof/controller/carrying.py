@@ -87,6 +87,11 @@ def carry_on(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> f
     return case.now + AGAIN_SECONDS
 
 
+def arrive(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy, move: Move) -> float:
+    """A job is on another tier already: it counts there from now on, as after a move that has nothing left to do."""
+    return _ended(Moving(case, policy, move), status, "done")
+
+
 def _ended(here: Moving, status: TrainingRunStatus, ended: Ended) -> float:
     new = end(here, status, ended)
     tell_counts(here.case.written(new), status, new)

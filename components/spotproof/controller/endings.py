@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from spotproof.controller import concluding, deciding, interruptions
+from spotproof.controller.gang import under_way
 from spotproof.controller.messages import ENDS
 from spotproof.controller.moving import UNMARKING, Ended, Moving, annotation
 from spotproof.controller.phases import PLACING
@@ -29,7 +30,9 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     status = status.model_copy(update={"attempt": status.attempt + 1, "since": None, **deciding.NOT_WAITING})
     case.cache.departed.forget(case.key)
     # what has ended is left where it is, and is no loss of the attempt that begins
-    case.memory.accounted = {each["metadata"]["uid"] for each in case.cache.pods(case.key)}
+    pods = case.cache.pods(case.key)
+    new = {each["metadata"]["uid"] for each in under_way(case.kind, case.job, pods)}
+    case.memory.accounted = {each["metadata"]["uid"] for each in pods} - new
     entry = past(move)
     case.tell(ENDS[entry.what], message=move.message, tier=move.to)
     status = concluding.remembering(status, entry)

@@ -8,7 +8,17 @@ from typing import Final
 
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Object
-from spotproof.controller.pods import condition, has_ended, is_cut_short, is_leaving, is_ready, is_true, node_of, waits
+from spotproof.controller.pods import (
+    condition,
+    has_ended,
+    is_cut_short,
+    is_leaving,
+    is_ready,
+    is_to_stay,
+    is_true,
+    node_of,
+    waits,
+)
 from spotproof.fallback.record import parse_instant
 from spotproof.fallback.resolved import ResolvedTier
 from spotproof.fallback.run import Instant
@@ -21,6 +31,14 @@ def is_on(pod: Object, tier: ResolvedTier) -> bool:
     """Whether a pod selects the tier."""
     selector = pod["spec"].get("nodeSelector") or {}
     return all(selector.get(key) == value for key, value in tier.node_selector.items())
+
+
+def under_way(kind: JobKind, job: Object, pods: Iterable[Object]) -> list[Object]:
+    """Those of a job's pods that move with it, are of its newest attempt, and are to stay."""
+    state = kind.state(job)
+    # what is about to be made again is over, though its pods may still look whole
+    attempt = None if state.retrying else state.attempt
+    return [pod for pod in pods if kind.attempt_of(pod) == attempt and is_to_stay(pod) and not kind.stays(pod)]
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ REASONS: Final[Mapping[str, Why]] = MappingProxyType(
             f"`{SPOT_ROLE_COMMAND}`, once an account.",
         ),
         "Adopted": Why("Moving", "the job was found suspended for a move of which no record was left"),
+        "PutElsewhere": Why(
+            "Pending",
+            "somebody else has changed its templates, and its pods select {tier} now",
+            "Nothing, if that was meant. A manifest that is applied again puts a job back on the tier where it began.",
+        ),
         "SuspendedElsewhere": Why(
             "Suspended",
             "suspended by somebody else: taken up again when they resume it",

@@ -11,7 +11,7 @@ from typing import Final
 from spotproof.controller import asking, concluding, standing
 from spotproof.controller.api import Api
 from spotproof.controller.cache import Cache
-from spotproof.controller.carrying import AGAIN_SECONDS, carry_on, over, tell_counts
+from spotproof.controller.carrying import AGAIN_SECONDS, arrive, carry_on, over, tell_counts
 from spotproof.controller.case import Case
 from spotproof.controller.gang import complete_without_pods, gang
 from spotproof.controller.jobs import JOBS
@@ -282,6 +282,8 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     if new.move is not None:
         case.tell(BEGINS[past(new.move).what], message=new.move.message, tier=new.move.to)
         return carry_on(case, new, standing.remembering(policy, new))
+    if new.phase != "Failed" and (move := standing.put_elsewhere(case, new, policy)) is not None:
+        return arrive(case, new, standing.remembering(policy, new), move)
     _ask(here, outcome)
     return _failed(case, new) if new.phase == "Failed" else outcome.look_at
 

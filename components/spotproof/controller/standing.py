@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from spotproof.controller import concluding
 from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
-from spotproof.controller.gang import cut_short
+from spotproof.controller.gang import cut_short, is_on, under_way
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import NAMESPACE, POLICY, Object
 from spotproof.controller.memory import Beside
@@ -95,6 +95,31 @@ def found(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
     if case.recorded.phase != "Manual" or status.move is not None or not moved:
         return status
     return status.model_copy(update={"phase": "Suspended"})
+
+
+def put_elsewhere(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Move | None:
+    """How a job came to a tier on which nobody of ours has put it: its newest attempt's pods select that one.
+
+    A manifest that is applied again says where a job began. JobSet takes that while a job is suspended, KubeRay at any
+    time, for the next cluster.
+    """
+    if status.move is not None or status.tier is None or case.state.suspended:
+        return None
+    pods = under_way(case.kind, case.job, case.cache.pods(case.key))
+    there = [tier for tier in remembering(policy, status).tiers if any(is_on(pod, tier) for pod in pods)]
+    if len(there) != 1 or there[0].pool == status.tier:
+        return None
+    (tier,) = there
+    move = Move(
+        id="",
+        from_=status.tier,
+        to=tier.pool,
+        reason="PutElsewhere",
+        message=why("PutElsewhere", tier=tier.pool),
+        step="Suspending",
+        since=case.second,
+    )
+    return _aimed(move, remembering(policy, status))
 
 
 def observed(case: Case) -> TrainingRunStatus:

@@ -57,6 +57,10 @@ class FlockKind(Childless):
         """By its label."""
         return str(pod["metadata"]["labels"][ATTEMPT])
 
+    def stays(self, pod: Object) -> bool:  # noqa: ARG002 - the contract's
+        """None does."""
+        return False
+
     def size(self, job: Object) -> int:
         """So many replicas."""
         return int(job["spec"]["replicas"])

@@ -106,6 +106,10 @@ class JobKind(Protocol):
         """The attempt a pod belongs to, or a child."""
         ...
 
+    def stays(self, pod: Object) -> bool:
+        """Whether no move touches a pod, whatever it selects."""
+        ...
+
     def size(self, job: Object) -> int:
         """Pods of the whole gang, submitters not counted."""
         ...

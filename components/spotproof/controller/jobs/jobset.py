@@ -94,6 +94,10 @@ class JobSetKind:
         """How often the JobSet had been restarted when the pod, or its Job, was made."""
         return pod["metadata"].get("labels", {}).get(ATTEMPT_LABEL, "0")
 
+    def stays(self, pod: Object) -> bool:  # noqa: ARG002 - the contract's
+        """Roles that stay select no tier."""
+        return False
+
     def size(self, job: Object) -> int:
         """All replicated jobs."""
         return sum(each.pods for each in self.templates(job["spec"]))

@@ -17,6 +17,7 @@ from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
 HEAD: Final = "head"
 SUBMITTER: Final = "submitter"
+NODE_TYPE: Final = "ray.io/node-type"
 PROVISIONED: Final = "RayClusterProvisioned"
 """Condition of a Ray cluster: all its pods have been ready once; it stays True (KubeRay 1.3 and newer)."""
 MADE_FROM: Final = "ray.io/originated-from-cr-name"
@@ -51,7 +52,7 @@ class RayJobKind(Childless):
         Watched(RAYJOB, project_rayjob, FALLBACK_POLICY_LABEL, optional=True),
         Watched(RAY_CLUSTER, project_cluster, MADE_FROM, optional=True, shape=shapes.RayCluster),
     )
-    members = Members(RAY_CLUSTER, RAY_CLUSTER_NAME)
+    members = Members(RAY_CLUSTER, RAY_CLUSTER_NAME, read=frozenset({NODE_TYPE}))
     manager = "ray.io/kuberay-operator"
     """KubeRay 1.7."""
     roles = "spec.rayClusterSpec.workerGroupSpecs"
@@ -103,6 +104,10 @@ class RayJobKind(Childless):
     def attempt_of(self, pod: Object) -> str:
         """The name of its Ray cluster."""
         return pod["metadata"].get("labels", {}).get(RAY_CLUSTER_NAME, "")
+
+    def stays(self, pod: Object) -> bool:
+        """The head, which may be on a pool that is a tier too."""
+        return pod["metadata"].get("labels", {}).get(NODE_TYPE) == HEAD
 
     def size(self, job: Object) -> int:
         """The head and all workers."""

@@ -1,0 +1,131 @@
+"""Stories of jobs whose templates somebody else changes: a manifest that is applied again puts a job back on its tier.
+
+JobSet takes that while a job is suspended, KubeRay at any time, for the next cluster. What counts is where pods are.
+"""
+
+import pytest
+
+from spotproof.controller.kinds import NODE, Object
+from spotproof.vocabulary import POOL_LABEL
+from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.managed import Managed
+from tests.world.things import labels
+
+TIERS = (
+    Tier("spot-a", max_failures=1, pending_timeout="2m"),
+    Tier("on-demand", -1, capacity="on-demand", usd=30.0),
+)
+JOBS = {"JobSet": jobset, "RayJob": rayjob}
+
+
+def managed(kind: str) -> Managed:
+    world = Managed(TIERS)
+    world.submit(JOBS[kind]("train", "standard", "spot-a"))
+    world.until_whole("train", "spot-a")
+    return world
+
+
+def put_on(world: Managed, tier: str) -> None:
+    """Somebody applies the job's manifest with another tier in its templates, and knows nothing of anything else."""
+    job = world.job("train")
+    spec = job["spec"]
+    if job["kind"] == "RayJob":
+        (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
+        changed = {"rayClusterSpec": {"workerGroupSpecs": [_on(group, tier)]}}
+    else:
+        changed = {"replicatedJobs": [_jobs_on(each, tier) for each in spec["replicatedJobs"]]}
+    world.server.patch(job["apiVersion"], job["kind"], "train", {"spec": changed}, world.namespace)
+
+
+def _on(holder: Object, tier: str) -> Object:
+    template = holder["template"]
+    return {**holder, "template": {**template, "spec": {**template["spec"], "nodeSelector": {POOL_LABEL: tier}}}}
+
+
+def _jobs_on(role: Object, tier: str) -> Object:
+    return {**role, "template": {**role["template"], "spec": _on(role["template"]["spec"], tier)}}
+
+
+def moved_down(world: Managed) -> None:
+    for _ in range(2):
+        world.run(5)
+        world.lose("train", "reclaim")
+        world.run_until(lambda: not world.is_whole("train"))
+        world.until_whole("train", within=600)
+    assert world.status("train").tier == "on-demand"
+
+
+def causes(world: Managed) -> list[tuple[str | None, str | None, str]]:
+    return [(each.from_, each.to, each.reason) for each in world.status("train").history if each.what == "Moved"]
+
+
+def test_a_ray_job_whose_next_cluster_is_on_another_tier_is_counted_and_waits_there() -> None:
+    world = managed("RayJob")
+    moved_down(world)
+    put_on(world, "spot-a")
+    world.run(60)
+    assert world.status("train").tier == "on-demand", "its cluster is where it was"
+
+    world.finish("train", "FAILED")
+    world.run_until(lambda: world.status("train").tier == "spot-a", within=600)
+    world.until_whole("train", "spot-a", within=600)
+    assert causes(world)[-1] == ("on-demand", "spot-a", "PutElsewhere")
+    assert [note for note in world.told("Moved") if note.startswith("moved to spot-a: somebody else")]
+
+    world.pools["spot-a"].dry = True
+    world.run(5)
+    world.lose("train", "reclaim")
+    world.until_whole("train", "on-demand", within=900)
+    assert causes(world)[-1][2] == "PendingTimeout"
+    assert world.status("train").evictions == 3
+
+
+def test_a_ray_job_whose_next_cluster_finds_no_place_on_its_other_tier_leaves_it_after_the_timeout() -> None:
+    world = managed("RayJob")
+    moved_down(world)
+    world.pools["spot-a"].dry = True
+    for node in world.all(NODE):
+        if labels(node)[POOL_LABEL] == "spot-a":
+            world.reclaim(node["metadata"]["name"])
+    put_on(world, "spot-a")
+    world.finish("train", "FAILED")
+    world.run_until(lambda: world.status("train").phase == "Waiting", within=600)
+    assert world.status("train").tier == "spot-a"
+    world.until_whole("train", "on-demand", within=900)
+    assert causes(world)[-1] == ("spot-a", "on-demand", "PendingTimeout")
+
+
+def test_a_ray_job_that_runs_on_spot_while_its_templates_say_otherwise_is_really_moved() -> None:
+    world = managed("RayJob")
+    put_on(world, "on-demand")
+    for _ in range(2):
+        world.run(5)
+        assert world.is_whole("train", "spot-a")
+        for node in world.nodes("train")[:1]:
+            world.reclaim(node)
+        world.run_until(lambda: not world.is_whole("train"))
+        world.until_whole("train", within=600)
+
+    assert world.is_whole("train", "on-demand")
+    assert causes(world) == [("spot-a", "on-demand", "TooManyFailures")]
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_a_job_that_is_put_back_on_its_tier_while_it_is_moved_is_counted_where_its_pods_are(kind: str) -> None:
+    world = managed(kind)
+    world.lose("train", "reclaim")
+    world.run_until(lambda: not world.is_whole("train"))
+    world.until_whole("train", "spot-a")
+    world.run(5)
+    world.lose("train", "reclaim")
+    world.run_until(lambda: world.suspended_by_us("train"), within=600)
+    put_on(world, "spot-a")
+
+    world.until_whole("train", "spot-a", within=600)
+    world.run(5)
+    assert world.status("train").tier == "spot-a"
+    assert causes(world)[-1] == ("on-demand", "spot-a", "PutElsewhere")
+    world.lose("train", "reclaim")
+    world.run_until(lambda: not world.is_whole("train"))
+    world.until_whole("train", "spot-a", within=600)
+    assert world.status("train").evictions == 3
