@@ -3,13 +3,25 @@
 JobSet takes that while a job is suspended, KubeRay at any time, for the next cluster. What counts is where pods are.
 """
 
+from types import SimpleNamespace
+
 import pytest
 
-from spotproof.controller.kinds import NODE, Object
-from spotproof.vocabulary import POOL_LABEL
+from spotproof.controller import standing
+from spotproof.controller.cache import Key
+from spotproof.controller.case import Case
+from spotproof.controller.gang import under_way
+from spotproof.controller.jobs import JOBS as KINDS
+from spotproof.controller.kinds import NODE, RUN, Object
+from spotproof.controller.memory import Memory
+from spotproof.controller.metrics import Unobserved
+from spotproof.controller.policies import Policies
+from spotproof.controller.writing import read_status
+from spotproof.fallback.resolved import ResolvedPolicy
+from spotproof.vocabulary import POOL_LABEL, PROBE_IMAGE
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
-from tests.world.things import labels
+from tests.world.things import labels, uid
 
 TIERS = (
     Tier("spot-a", max_failures=1, pending_timeout="2m"),
@@ -129,3 +141,38 @@ def test_a_job_that_is_put_back_on_its_tier_while_it_is_moved_is_counted_where_i
     world.run_until(lambda: not world.is_whole("train"))
     world.until_whole("train", "spot-a", within=600)
     assert world.status("train").evictions == 3
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_pods_that_only_a_watch_that_lags_still_shows_put_a_job_nowhere(kind: str) -> None:
+    world = Managed(TIERS)
+    world.pools["spot-a"].dry = True
+    world.submit(JOBS[kind]("train", "standard", "spot-a"))
+    key = Key(kind, world.namespace, "train")
+    world.run_until(lambda: len(world.process.cache.pods(key)) >= world.size("train"))
+    job, pods = world.process.cache.job(key), world.process.cache.pods(key)
+    world.until_whole("train", "on-demand", within=900)
+
+    run, cache = world.get(RUN, "train"), world.process.cache
+    assert job is not None
+    assert run is not None
+    status, memory = read_status(run), Memory(uid(job), Policies())
+    as_it_was = SimpleNamespace(pods=lambda _: pods, policy=cache.policy)
+    case = Case(
+        world.process.line,
+        as_it_was,  # pyright: ignore[reportArgumentType]
+        key,
+        KINDS[kind],
+        job,
+        run,
+        status,
+        memory,
+        world.now,
+        0.5,
+        Unobserved(),
+        PROBE_IMAGE,
+    )
+    policy = standing.policy_of_job(case)
+    assert isinstance(policy, ResolvedPolicy)
+    assert {pod["spec"]["nodeSelector"][POOL_LABEL] for pod in under_way(case.kind, job, pods)} == {"spot-a"}
+    assert standing.put_elsewhere(case, status, policy) is None

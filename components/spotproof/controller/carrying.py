@@ -87,7 +87,7 @@ def carry_on(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> f
     return case.now + AGAIN_SECONDS
 
 
-def arrive(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy, move: Move) -> float:
+def arrive(case: Case, move: Move, status: TrainingRunStatus, policy: ResolvedPolicy) -> float:
     """A job is on another tier already: it counts there from now on, as after a move that has nothing left to do."""
     return _ended(Moving(case, policy, move), status, "done")
 

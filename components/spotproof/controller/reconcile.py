@@ -282,8 +282,8 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     if new.move is not None:
         case.tell(BEGINS[past(new.move).what], message=new.move.message, tier=new.move.to)
         return carry_on(case, new, standing.remembering(policy, new))
-    if new.phase != "Failed" and (move := standing.put_elsewhere(case, new, policy)) is not None:
-        return arrive(case, new, standing.remembering(policy, new), move)
+    if new.phase != "Failed" and (found := standing.put_elsewhere(case, new, policy)) is not None:
+        return arrive(*found, new, standing.remembering(policy, new))
     _ask(here, outcome)
     return _failed(case, new) if new.phase == "Failed" else outcome.look_at
 

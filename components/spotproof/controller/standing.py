@@ -97,29 +97,38 @@ def found(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
     return status.model_copy(update={"phase": "Suspended"})
 
 
-def put_elsewhere(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Move | None:
-    """How a job came to a tier on which nobody of ours has put it: its newest attempt's pods select that one.
+def put_elsewhere(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> tuple[Case, Move] | None:
+    """How a job came to a tier where nobody of ours has put it, and the job as it is stored: its pods select that one.
 
     A manifest that is applied again says where a job began. JobSet takes that while a job is suspended, KubeRay at any
-    time, for the next cluster.
+    time, for the next cluster. The API server is asked as well: a watch that lags shows pods that a move has ended.
     """
-    if status.move is not None or status.tier is None or case.state.suspended:
+    if status.move is not None or status.tier is None:
         return None
-    pods = under_way(case.kind, case.job, case.cache.pods(case.key))
-    there = [tier for tier in remembering(policy, status).tiers if any(is_on(pod, tier) for pod in pods)]
-    if len(there) != 1 or there[0].pool == status.tier:
+    tiers = remembering(policy, status).tiers
+    tier = _selected(case, tiers, case.cache.pods(case.key))
+    if tier is None or tier.pool == status.tier or (live := case.read_again()) is None:
         return None
-    (tier,) = there
     move = Move(
         id="",
         from_=status.tier,
         to=tier.pool,
+        selector=dict(tier.node_selector),
+        capacity=tier.capacity,
         reason="PutElsewhere",
         message=why("PutElsewhere", tier=tier.pool),
         step="Suspending",
         since=case.second,
     )
-    return _aimed(move, remembering(policy, status))
+    pods = case.kind.leftovers(case.api, live.job, move)
+    return (live, move) if _selected(live, tiers, pods) is tier else None
+
+
+def _selected(case: Case, tiers: Sequence[ResolvedTier], pods: Iterable[Object]) -> ResolvedTier | None:
+    """The one tier that the newest attempt's pods select."""
+    moving = under_way(case.kind, case.job, pods)
+    found = [tier for tier in tiers if any(is_on(pod, tier) for pod in moving)]
+    return found[0] if len(found) == 1 and not case.state.suspended else None
 
 
 def observed(case: Case) -> TrainingRunStatus:
