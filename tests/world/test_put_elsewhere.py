@@ -157,7 +157,7 @@ def test_pods_that_only_a_watch_that_lags_still_shows_put_a_job_nowhere(kind: st
     assert job is not None
     assert run is not None
     status, memory = read_status(run), Memory(uid(job), Policies())
-    as_it_was = SimpleNamespace(pods=lambda _: pods, policy=cache.policy)
+    as_it_was = SimpleNamespace(pods={key: pods}.get, policy=cache.policy)
     case = Case(
         world.process.line,
         as_it_was,  # pyright: ignore[reportArgumentType]
