@@ -3,6 +3,7 @@
 JobSet takes that while a job is suspended, KubeRay at any time, for the next cluster. What counts is where pods are.
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -10,18 +11,19 @@ import pytest
 from spotproof.controller import standing
 from spotproof.controller.cache import Key
 from spotproof.controller.case import Case
-from spotproof.controller.gang import under_way
+from spotproof.controller.gang import tiers_selected
 from spotproof.controller.jobs import JOBS as KINDS
-from spotproof.controller.kinds import NODE, RUN, Object
+from spotproof.controller.kinds import NODE, POD, RUN, Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Unobserved
 from spotproof.controller.policies import Policies
 from spotproof.controller.writing import read_status
 from spotproof.fallback.resolved import ResolvedPolicy
-from spotproof.vocabulary import POOL_LABEL, PROBE_IMAGE
+from spotproof.vocabulary import MANUAL_LABEL, POOL_LABEL, PROBE_IMAGE
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
-from tests.world.things import labels, uid
+from tests.world.raycluster import HEAD, NODE_TYPE
+from tests.world.things import labels, node_of, uid
 
 TIERS = (
     Tier("spot-a", max_failures=1, pending_timeout="2m"),
@@ -65,6 +67,10 @@ def moved_down(world: Managed) -> None:
         world.run_until(lambda: not world.is_whole("train"))
         world.until_whole("train", within=600)
     assert world.status("train").tier == "on-demand"
+    for node in world.all(NODE):
+        # a node that is there takes a pod at once, and KubeRay waits for none of the cluster that goes
+        if labels(node)[POOL_LABEL] == "spot-a":
+            world.reclaim(node["metadata"]["name"])
 
 
 def causes(world: Managed) -> list[tuple[str | None, str | None, str]]:
@@ -96,9 +102,6 @@ def test_a_ray_job_whose_next_cluster_finds_no_place_on_its_other_tier_leaves_it
     world = managed("RayJob")
     moved_down(world)
     world.pools["spot-a"].dry = True
-    for node in world.all(NODE):
-        if labels(node)[POOL_LABEL] == "spot-a":
-            world.reclaim(node["metadata"]["name"])
     put_on(world, "spot-a")
     world.finish("train", "FAILED")
     world.run_until(lambda: world.status("train").phase == "Waiting", within=600)
@@ -143,6 +146,80 @@ def test_a_job_that_is_put_back_on_its_tier_while_it_is_moved_is_counted_where_i
     assert world.status("train").evictions == 3
 
 
+def put_back_on_spot() -> Managed:
+    """A RayJob on spot, by its manifest that somebody applied again after the controller had taken it to on-demand."""
+    world = managed("RayJob")
+    moved_down(world)
+    put_on(world, "spot-a")
+    world.finish("train", "FAILED")
+    world.run_until(lambda: world.status("train").tier == "spot-a", within=600)
+    world.until_whole("train", "spot-a", within=600)
+    world.run(5)
+    return world
+
+
+def put_back_in_mid_move() -> Managed:
+    """A JobSet on spot, by its manifest that somebody applied again while the controller took it to on-demand."""
+    world = managed("JobSet")
+    for _ in range(2):
+        world.run(5)
+        world.lose("train", "reclaim")
+        world.run_until(lambda: not world.is_whole("train") or bool(world.suspended_by_us("train")))
+        world.run_until(lambda: world.is_whole("train") or bool(world.suspended_by_us("train")), within=600)
+    put_on(world, "spot-a")
+    world.until_whole("train", "spot-a", within=600)
+    world.run(5)
+    assert world.status("train").tier == "spot-a"
+    return world
+
+
+def test_a_head_that_is_drained_after_that_is_charged_to_nobody() -> None:
+    world = put_back_on_spot()
+    before = world.status("train")
+    (head,) = (pod for pod in world.all(POD) if labels(pod).get(NODE_TYPE) == HEAD)
+
+    world.drain(node_of(head))
+    world.run(600)
+
+    after = world.status("train")
+    assert (after.evictions, after.errors) == (before.evictions, before.errors)
+    assert after.history[-1].what == "Disrupted"
+
+
+@pytest.mark.parametrize(("how", "counted"), [("vanish", 1), ("drain", 0)])
+@pytest.mark.parametrize("put_back", [put_back_on_spot, put_back_in_mid_move])
+def test_a_loss_after_that_is_told_by_its_evidence_though_the_controller_dies(
+    put_back: Callable[[], Managed], how: str, counted: int
+) -> None:
+    def lost(seconds: float) -> int:
+        world = put_back()
+        before = world.status("train").evictions
+        world.lose("train", how)
+        world.run(seconds)
+        world.process.kill()
+        world.process.start()
+        world.run(300)
+        assert world.is_whole("train")
+        return world.status("train").evictions - before
+
+    found = {seconds: lost(seconds) for seconds in (0, 0.5, 1, 1.5, 2)}
+
+    assert {seconds: each for seconds, each in found.items() if each != counted} == {}
+
+
+def test_a_pause_does_not_move_a_job_whose_templates_say_otherwise() -> None:
+    world = managed("RayJob")
+    moved_down(world)
+    put_on(world, "spot-a")
+    before = causes(world)
+    world.label(world.job("train"), MANUAL_LABEL, "true")
+    world.run(60)
+    world.label(world.job("train"), MANUAL_LABEL, None)
+    world.run(60)
+
+    assert (world.status("train").tier, causes(world)) == ("on-demand", before)
+
+
 @pytest.mark.parametrize("kind", JOBS)
 def test_pods_that_only_a_watch_that_lags_still_shows_put_a_job_nowhere(kind: str) -> None:
     world = Managed(TIERS)
@@ -174,5 +251,5 @@ def test_pods_that_only_a_watch_that_lags_still_shows_put_a_job_nowhere(kind: st
     )
     policy = standing.policy_of_job(case)
     assert isinstance(policy, ResolvedPolicy)
-    assert {pod["spec"]["nodeSelector"][POOL_LABEL] for pod in under_way(case.kind, job, pods)} == {"spot-a"}
+    assert [tier.pool for tier in tiers_selected(case.kind, job, pods, policy.tiers)] == ["spot-a"]
     assert standing.put_elsewhere(case, status, policy) is None

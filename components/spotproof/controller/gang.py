@@ -34,11 +34,23 @@ def is_on(pod: Object, tier: ResolvedTier) -> bool:
 
 
 def under_way(kind: JobKind, job: Object, pods: Iterable[Object]) -> list[Object]:
-    """Those of a job's pods that move with it, are of its newest attempt, and are to stay."""
-    state = kind.state(job)
+    """Those of a job's pods that are of its newest attempt, and are to stay."""
+    state, born = kind.state(job), job["metadata"]["creationTimestamp"]
     # what is about to be made again is over, though its pods may still look whole
     attempt = None if state.retrying else state.attempt
-    return [pod for pod in pods if kind.attempt_of(pod) == attempt and is_to_stay(pod) and not kind.stays(pod)]
+    return [
+        pod
+        for pod in pods
+        if kind.attempt_of(pod) == attempt and is_to_stay(pod) and pod["metadata"]["creationTimestamp"] >= born
+    ]
+
+
+def tiers_selected(
+    kind: JobKind, job: Object, pods: Iterable[Object], tiers: Iterable[ResolvedTier]
+) -> list[ResolvedTier]:
+    """The tiers that pods of a job's newest attempt select, heads and roles that stay left out."""
+    moving = [pod for pod in under_way(kind, job, pods) if not kind.stays(pod)]
+    return [tier for tier in tiers if any(is_on(pod, tier) for pod in moving)]
 
 
 @dataclass(frozen=True)

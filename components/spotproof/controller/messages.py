@@ -91,7 +91,8 @@ EVENTS: Final[Mapping[str, Message]] = MappingProxyType(
         "Moved": Message(
             "Normal",
             "moved to {tier}: {message}",
-            "The job is resumed on the new tier, and its gang is being placed there.",
+            "The job is on the new tier, and its gang is being placed there. The controller has resumed it, or the "
+            "message says who else has put it there.",
         ),
         "Restarting": Message(
             "Normal",

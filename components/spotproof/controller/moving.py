@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from spotproof.controller.case import Case
-from spotproof.controller.gang import is_on, under_way
+from spotproof.controller.gang import tiers_selected
 from spotproof.controller.jobs.contract import JobKind
 from spotproof.controller.kinds import Kind, Object
 from spotproof.controller.pods import has_ended, is_leaving
@@ -93,7 +93,7 @@ def _suspend(here: Moving) -> Progress:
         if change := selecting(job, here.policy, tier):
             here.case.patched(change)
         return Progress(ended="done")
-    if here.move.from_ != here.move.to and _is_there(here, tier):
+    if here.move.from_ != here.move.to and _is_there(here):
         return Progress(ended="done")
     if not state.can_suspend:
         return Progress(look_at=here.case.now + LOOK_SECONDS)
@@ -101,14 +101,14 @@ def _suspend(here: Moving) -> Progress:
     return Progress(update={"step": "Draining"})
 
 
-def _is_there(here: Moving, tier: ResolvedTier) -> bool:
+def _is_there(here: Moving) -> bool:
     """Whether the job is on its new tier already: its next attempt was made of changed templates meanwhile.
 
     What its templates say is not enough: KubeRay takes a change at any time, for the next cluster alone.
     """
     case, move = here.case, here.move
-    if pods := under_way(case.kind, here.job, case.cache.pods(case.key)):
-        return all(is_on(pod, tier) for pod in pods)
+    if there := tiers_selected(case.kind, here.job, case.cache.pods(case.key), here.policy.tiers):
+        return [tier.pool for tier in there] == [move.to]
     return tiers_of(here.job, here.policy) == (move.to,) and case.state.attempt != move.cluster
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from spotproof.controller import concluding
 from spotproof.controller.annotations import progress_of, unreadable_progress
 from spotproof.controller.case import Case
-from spotproof.controller.gang import cut_short, is_on, under_way
+from spotproof.controller.gang import cut_short, tiers_selected, under_way
 from spotproof.controller.jobs import JOBS
 from spotproof.controller.kinds import NAMESPACE, POLICY, Object
 from spotproof.controller.memory import Beside
@@ -90,7 +90,7 @@ def thaw(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
 
 def found(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
     """The record of a job that its owner has put on another tier meanwhile: as one that was in other hands."""
-    there = tiers_of(case.job, remembering(policy, status))
+    there = _where(case, remembering(policy, status))
     moved = status.tier is not None and bool(there) and status.tier not in there
     if case.recorded.phase != "Manual" or status.move is not None or not moved:
         return status
@@ -98,7 +98,7 @@ def found(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
 
 
 def put_elsewhere(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> tuple[Case, Move] | None:
-    """How a job came to a tier where nobody of ours has put it, and the job as it is stored: its pods select that one.
+    """The job as it is stored, and how it came to a tier where nobody of ours has put it: its pods select that one.
 
     A manifest that is applied again says where a job began. JobSet takes that while a job is suspended, KubeRay at any
     time, for the next cluster. The API server is asked as well: a watch that lags shows pods that a move has ended.
@@ -106,7 +106,7 @@ def put_elsewhere(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy)
     if status.move is not None or status.tier is None:
         return None
     tiers = remembering(policy, status).tiers
-    tier = _selected(case, tiers, case.cache.pods(case.key))
+    tier = _of_pods(case, tiers, case.cache.pods(case.key))
     if tier is None or tier.pool == status.tier or (live := case.read_again()) is None:
         return None
     move = Move(
@@ -121,13 +121,16 @@ def put_elsewhere(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy)
         since=case.second,
     )
     pods = case.kind.leftovers(case.api, live.job, move)
-    return (live, move) if _selected(live, tiers, pods) is tier else None
+    if _of_pods(live, tiers, pods) is not tier:
+        return None
+    made = (parse_instant(pod["metadata"]["creationTimestamp"]) for pod in under_way(live.kind, live.job, pods))
+    # what was there before a move is lost with it: of these pods nothing is
+    return live, move.model_copy(update={"since": min(made) - 1})
 
 
-def _selected(case: Case, tiers: Sequence[ResolvedTier], pods: Iterable[Object]) -> ResolvedTier | None:
+def _of_pods(case: Case, tiers: Sequence[ResolvedTier], pods: Iterable[Object]) -> ResolvedTier | None:
     """The one tier that the newest attempt's pods select."""
-    moving = under_way(case.kind, case.job, pods)
-    found = [tier for tier in tiers if any(is_on(pod, tier) for pod in moving)]
+    found = tiers_selected(case.kind, case.job, pods, tiers)
     return found[0] if len(found) == 1 and not case.state.suspended else None
 
 
@@ -283,13 +286,13 @@ def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) ->
 def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
     """The record of a job that is managed; where it is seen for the first time it is where its templates say."""
     if status.phase in HELD:
-        there = _first(case, remembering(policy, status))
+        there = _first(_where(case, remembering(policy, status)), policy)
         if status.phase == "Refused":
             # whoever breaks it again is told again
             case.memory.told = ()
         status = afresh(case, status).model_copy(update={"phase": "Pending", "tier": there})
     if status.tier is None:
-        update = {"tier": _first(case, policy), "attempt": 1}
+        update = {"tier": _first(_where(case, policy), policy), "attempt": 1}
         counted = case.kind.baseline(case.job) if _was_there_before(case) else status.counted
         status = status.model_copy(update={**update, "counted": counted})
     status = on_tier(status, policy)
@@ -356,7 +359,7 @@ def adopt(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> Trai
     mark = annotation(case.job)
     if status.move is not None or mark is None or not case.state.suspended:
         return status
-    tier = _first(case, policy)
+    tier = _first(tiers_of(case.job, policy), policy)
     move = _aimed(unknown_move(case).model_copy(update={"from_": status.tier or tier, "to": tier}), policy)
     return status.model_copy(update={"move": move, "tier": status.tier or tier, "attempt": max(status.attempt, 1)})
 
@@ -371,5 +374,11 @@ def leave_suspended(status: TrainingRunStatus) -> TrainingRunStatus:
     return concluding.because(status.model_copy(update={"interruption": None}), "SuspendedElsewhere")
 
 
-def _first(case: Case, policy: ResolvedPolicy) -> str:
-    return next(iter(tiers_of(case.job, policy)), policy.tiers[0].pool)
+def _where(case: Case, policy: ResolvedPolicy) -> Sequence[str]:
+    """The tiers on which a job is: as its pods say, and where it has none yet, its templates."""
+    pods = tiers_selected(case.kind, case.job, case.cache.pods(case.key), policy.tiers)
+    return [tier.pool for tier in pods] or tiers_of(case.job, policy)
+
+
+def _first(there: Sequence[str], policy: ResolvedPolicy) -> str:
+    return next(iter(there), policy.tiers[0].pool)

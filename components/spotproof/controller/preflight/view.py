@@ -42,11 +42,13 @@ class View:
     def is_endless(self) -> bool:
         """Whether no number of evictions is the last that the policy tolerates.
 
-        A spot tier has no limit, or its limit is for a window of time, or the job comes back to it by itself.
+        A spot tier has no limit, or its limit is for a window of time, or the job comes back to it by itself, where it
+        counts afresh: by `return`, and with deadline mode pace while there is time to spare.
         """
         spot = [tier for tier in self.policy.tiers if tier.capacity == SPOT]
-        comes_back = self.policy.failure_window is not None or self.policy.return_ is not None
-        return any(tier.max_failures < 0 or comes_back for tier in spot)
+        policy = self.policy
+        again = policy.failure_window is not None or policy.return_ is not None or policy.deadline.mode == "pace"
+        return any(tier.max_failures < 0 or again for tier in spot)
 
     @property
     def errors(self) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from spotproof.controller.preflight import preflight
+from spotproof.settings.fallback import Deadline
 from tests.unit.controller.preflight.samples import JOB_SPEC, JOBSET, Path, changed, policy
 
 EVICTED = {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -25,7 +26,7 @@ def found(pod_rules: list[Any], job_rules: list[Any], limit: int, own: str = "5"
     made = changed(made, (*JOB_SPEC, "podFailurePolicy", "rules"), pod_rules)
     made = changed(made, ("spec", "failurePolicy", "rules"), job_rules)
     tiers = {"t4-spot": {"max_failures": 5}, "t4": {"max_failures": 1}}
-    made_to_end = policy(tiers=tiers, failure_window=None, return_=None)
+    made_to_end = policy(tiers=tiers, failure_window=None, return_=None, deadline=Deadline())
     return [(each.code, each.message) for each in preflight(made, made_to_end, ())]
 
 

@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path as File
 from typing import Any
 
@@ -20,6 +21,7 @@ from spotproof.controller.preflight import (
     preflight,
     unknown_policy,
 )
+from spotproof.settings.fallback import Deadline, Return
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 from tests.unit.controller.preflight.samples import (
     CLUSTER,
@@ -82,22 +84,24 @@ def test_a_job_rendered_while_no_controller_was_there_is_refused_for_its_limit(o
     assert "16 is the least: 11 evictions until the policy has no more to say, and 5 errors" in refused.message
 
 
-LAST = {"t4-spot": {"max_failures": 5}}
+LAST = {"tiers": {"t4-spot": {"max_failures": 5}}, "failure_window": None, "return_": None, "deadline": Deadline()}
 
 
 @pytest.mark.parametrize(
     ("changes", "runs_out"),
     [
-        ({"tiers": LAST, "failure_window": None, "return_": None}, False),
-        ({"tiers": {"t4-spot": {"max_failures": -1}}, "failure_window": None, "return_": None}, True),
-        ({"tiers": LAST, "return_": None}, True),
-        ({"tiers": LAST, "failure_window": None}, True),
+        ({}, False),
+        ({"tiers": {"t4-spot": {"max_failures": -1}}}, True),
+        ({"failure_window": timedelta(hours=6)}, True),
+        ({"return_": Return(min_stay=timedelta(hours=2))}, True),
+        ({"deadline": Deadline(mode="pace")}, True),
+        ({"deadline": Deadline(mode="guard")}, False),
     ],
-    ids=["a last one", "no limit", "a limit within a window", "a way back"],
+    ids=["a last one", "no limit", "a limit within a window", "a way back", "pace", "guard"],
 )
 def test_a_limit_is_told_that_evictions_use_up_where_none_is_the_last(changes: Json, runs_out: bool) -> None:  # noqa: FBT001 - a column
     least = changed(RAYJOB, ("spec", "backoffLimit"), 11)
-    assert codes(found(least, **changes)) == (["EvictionsRunOut"] if runs_out else [])
+    assert codes(found(least, **{**LAST, **changes})) == (["EvictionsRunOut"] if runs_out else [])
 
 
 @pytest.mark.parametrize(("operator", "kind"), [("jobset", JOBSET), ("kuberay", RAYJOB)])
