@@ -16,6 +16,7 @@ from spotproof.kube.waiting import wait
 from spotproof.rehearsal.recording import load
 from spotproof.rehearsal.story import story
 from spotproof.rehearsal.tools import TOOLS_VARIABLE, Tools
+from tests.e2e.controller import judge
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300
@@ -97,7 +98,7 @@ def test_the_controller_takes_the_job_to_on_demand_and_brings_it_back(
 ) -> None:
     file = ROOT / "examples" / "experiments" / f"{experiment}.yaml"
     job = ["--experiment", str(file)] if experiment else []
-    rehearsal = start("--stack", "aws-dev", *job, "--output", "t.json")
+    rehearsal = start("--stack", "aws-dev", *job, "--output", "t.json", "--keep-logs", "logs")
     printed, _ = rehearsal.communicate(timeout=SECONDS)
 
     assert rehearsal.returncode == 0, printed
@@ -106,6 +107,7 @@ def test_the_controller_takes_the_job_to_on_demand_and_brings_it_back(
     assert (found["unfinished"], found["holes"], found["rule"]) == (None, [], None)
     assert decided[0] == "it takes it from t4-spot to t4"
     assert decided[-1] == "it takes it from t4 to t4-spot"
+    assert judge.tiers(load(tmp_path / "logs" / "recording.json")) == ["t4-spot", "t4", "t4-spot"]
     assert [mark["did"] for mark in found["marks"]][-1] == "open the spot market"
     assert found["figures"]["waitingSince"] is None
     assert left_behind(temporary) == []

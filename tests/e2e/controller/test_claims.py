@@ -1,4 +1,4 @@
-"""Under Karpenter: a node that is gone while its claim is there, a dry market that ends, a return that is bought."""
+"""Under Karpenter: a node that is gone while its claim is there, and a return that is bought."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,22 +6,20 @@ from typing import Any, Final
 import pytest
 
 from spotproof.rehearsal.control_plane import ControlPlane, Parts
-from spotproof.rehearsal.history import History, condition, is_leaving, is_true, labels, phase, waits
-from spotproof.vocabulary import ON_DEMAND, POOL_LABEL, SPOT, SYSTEM_NAMESPACE
+from spotproof.rehearsal.history import History, condition, is_leaving, is_true, labels, phase
+from spotproof.vocabulary import POOL_LABEL, SYSTEM_NAMESPACE
 from tests.e2e.controller import seen
 from tests.e2e.controller.fault_proxy import FaultProxy
-from tests.e2e.controller.gangs import GANGS, RAYJOB, Gang
+from tests.e2e.controller.gangs import GANGS, Gang
 from tests.e2e.controller.policies import on_demand, spot
 from tests.e2e.controller.process import Controller
-from tests.e2e.controller.scenery import running, submitted
+from tests.e2e.controller.scenery import running
 from tests.e2e.controller.stage import Controlled, nodes_of
-from tests.e2e.jobs import HEAD_POOL, ON_DEMAND_POOL, SPOT_POOL, pools
+from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL, pools
 from tests.e2e.stage import Object
 
 PARTS = Parts.ALL
 INSTANCE_TYPES = pools().instance_types
-PATIENT: Final = "12s"
-"""Longer than Karpenter takes for a node here, on a busy machine, while one can be had."""
 PROMPTLY_SECONDS: Final = 15.0
 """On an idle machine it is under 5 s; PodGC would take 40 s at least."""
 OURS: Final = "spotproof: the pod's node is gone"
@@ -97,24 +95,6 @@ def ended_in_time(here: Controlled, claim: str, lost: list[Object]) -> None:
         assert touched is not None
         assert gone <= touched < gone + PROMPTLY_SECONDS
         assert condition(life.last, "DisruptionTarget")["message"] == OURS
-
-
-def test_a_ray_job_that_waits_for_dry_on_demand_takes_spot_when_it_comes_back(here: Controlled) -> None:
-    gang = RAYJOB
-    here.add_nodes(HEAD_POOL, 1)
-    here.close_market(capacity_type=SPOT)
-    here.close_market(capacity_type=ON_DEMAND)
-    submitted(here, gang, spot(), on_demand(PATIENT), pool=ON_DEMAND_POOL, probe={"every": "5s"})
-    here.says(gang.name, tier=ON_DEMAND_POOL, phase="Waiting", reason="DryMarket")
-    here.wait(lambda: any(waits(pod) for pod in gang.moving(here)), "the gang to wait for on-demand")
-    here.recorder.mark("open the market", SPOT)
-    here.plane.market.open(capacity_type=SPOT)
-    gang.runs(here, SPOT_POOL)
-    here.says(gang.name, tier=SPOT_POOL, phase="Running", evictions=0)
-    here.has_lived(gang.name, SPOT_POOL, evictions=0)
-    (move,) = seen.suspensions(here.recorder.raw(), gang.name)
-    assert move.is_ours
-    assert move.since > seen.marked(here.recorder.raw(), "open the market")
 
 
 @both

@@ -5,15 +5,23 @@ from typing import Final
 import pytest
 
 from spotproof.rehearsal.control_plane import Parts
-from spotproof.vocabulary import FALLBACK_POLICY_LABEL, MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, SYSTEM_NAMESPACE
+from spotproof.vocabulary import (
+    FALLBACK_POLICY_LABEL,
+    MANUAL_LABEL,
+    MOVE_ANNOTATION,
+    PAUSED_LABEL,
+    POOL_LABEL,
+    SYSTEM_NAMESPACE,
+)
 from tests.e2e.controller import timeline
-from tests.e2e.controller.gangs import GANGS, Gang
+from tests.e2e.controller.gangs import GANGS, RAYJOB, Gang
 from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
 from tests.e2e.controller.process import Controller
 from tests.e2e.controller.scenery import furnished, running
 from tests.e2e.controller.stage import QUIET_SECONDS, Controlled, drained, nodes_of
 from tests.e2e.jobs import KNOB, ON_DEMAND_POOL, SPOT_POOL
-from tests.e2e.moves import RESUMED, SUSPENDED
+from tests.e2e.moves import RESUMED, SUSPENDED, selectors
+from tests.e2e.ray import ends, runs
 from tests.e2e.stage import Object
 
 PARTS = Parts.JOBSET | Parts.KUBERAY
@@ -169,6 +177,44 @@ def test_a_job_of_an_unknown_policy_is_refused_and_taken_up_when_it_is_mended(he
     gang.runs(here, ON_DEMAND_POOL)
     here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1)
     here.has_lived(gang.name, SPOT_POOL, ON_DEMAND_POOL, evictions=1)
+
+
+@both
+def test_a_job_that_is_put_back_on_its_tier_in_the_middle_of_a_move_is_counted_where_its_pods_are(
+    here: Controlled, gang: Gang
+) -> None:
+    moving(here, gang)
+    here.add_nodes(SPOT_POOL, 2)
+    put_on(here, gang, SPOT_POOL)
+    gang.runs(here, SPOT_POOL)
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=1, errors=0)
+    here.has_lived(gang.name, SPOT_POOL, evictions=1)
+    assert [each["reason"] for each in here.run(gang.name)["history"] if each["what"] == "Moved"][-1] == "PutElsewhere"
+
+
+def test_a_ray_job_whose_manifest_is_applied_again_is_counted_where_its_next_cluster_is(here: Controlled) -> None:
+    gang = RAYJOB
+    furnished(here, gang)
+    name = here.policy(spot(max_failures=0), on_demand())
+    here.submit(gang.job(here, name, pool=ON_DEMAND_POOL))
+    first = runs(here, ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL)
+
+    put_on(here, gang, SPOT_POOL)
+    ends(here, first["jobId"], "FAILED")
+    runs(here, SPOT_POOL, not_as=first["jobId"])
+    here.says(gang.name, phase="Running", tier=SPOT_POOL, evictions=0, errors=1)
+
+    drained(here, nodes_of(gang.moving(here))[0])
+    gang.runs(here, ON_DEMAND_POOL)
+    here.says(gang.name, phase="Running", tier=ON_DEMAND_POOL, evictions=1, errors=1)
+    here.has_lived(gang.name, ON_DEMAND_POOL, SPOT_POOL, ON_DEMAND_POOL, evictions=1, errors=1)
+
+
+def put_on(here: Controlled, gang: Gang, pool: str) -> None:
+    """Somebody applies the job again, as it was written for a pool."""
+    here.recorder.mark(f"put on {pool}", f"{gang.kind}/{gang.name}")
+    gang.set(here, *selectors(here.job(gang.kind), {POOL_LABEL: pool}))
 
 
 @both

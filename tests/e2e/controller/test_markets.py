@@ -8,9 +8,9 @@ from spotproof.rehearsal.control_plane import Parts
 from spotproof.rehearsal.history import waits
 from spotproof.vocabulary import ON_DEMAND, SPOT
 from tests.e2e.controller import timeline
-from tests.e2e.controller.gangs import GANGS, JOBSET, Gang
+from tests.e2e.controller.gangs import GANGS, Gang
 from tests.e2e.controller.policies import NEXT_SPOT_POOL, on_demand, spot
-from tests.e2e.controller.scenery import asked_before, closed_by_limits, left_after, running, submitted
+from tests.e2e.controller.scenery import asked_before, closed_by_limits, furnished, left_after, running, submitted
 from tests.e2e.controller.stage import Controlled, claimed, nodes_of
 from tests.e2e.jobs import ON_DEMAND_POOL, SPOT_POOL, environment, pools
 
@@ -71,20 +71,22 @@ def test_a_tier_of_the_same_price_is_asked_and_taken_before_on_demand(here: Cont
     assert not timeline.probes(here.recorder.raw(), ON_DEMAND_POOL), "on-demand is dearer"
 
 
-def test_while_on_demand_is_dry_too_spot_is_asked_and_taken_when_it_comes_back(here: Controlled) -> None:
+@both
+def test_while_on_demand_is_dry_too_spot_is_asked_and_taken_when_it_comes_back(here: Controlled, gang: Gang) -> None:
+    furnished(here, gang, spot=0, on_demand=0)
     here.close_market(capacity_type=SPOT)
     here.close_market(capacity_type=ON_DEMAND)
-    submitted(here, JOBSET, spot(pending_timeout=PATIENT), on_demand(PATIENT), probe={"every": "5s"})
-    here.says(JOBSET.name, tier=ON_DEMAND_POOL, phase="Waiting")
-    here.wait(lambda: any(waits(pod) for pod in JOBSET.moving(here)), "the gang to wait for on-demand")
+    submitted(here, gang, spot(pending_timeout=PATIENT), on_demand(PATIENT), probe={"every": "5s"})
+    here.says(gang.name, tier=ON_DEMAND_POOL, phase="Waiting")
+    here.wait(lambda: any(waits(pod) for pod in gang.moving(here)), "the gang to wait for on-demand")
     here.wait(lambda: _refused(here, ON_DEMAND_POOL), "Karpenter to be refused a machine of on-demand")
     here.recorder.mark("open the market", SPOT)
     here.plane.market.open(capacity_type=SPOT)
-    JOBSET.runs(here, SPOT_POOL)
-    here.says(JOBSET.name, tier=SPOT_POOL, phase="Running", evictions=0)
-    here.has_lived(JOBSET.name, SPOT_POOL, evictions=0)
-    left_after(here, JOBSET, PATIENT, moves=2)
-    away, back = timeline.suspensions(here.recorder.raw(), JOBSET.name)
+    gang.runs(here, SPOT_POOL)
+    here.says(gang.name, tier=SPOT_POOL, phase="Running", evictions=0)
+    here.has_lived(gang.name, SPOT_POOL, evictions=0)
+    left_after(here, gang, PATIENT, moves=2)
+    away, back = timeline.suspensions(here.recorder.raw(), gang.name)
     assert away.until is not None
     (opened,) = (each.at for each in here.recorder.raw().marks if each.did == "open the market")
     assert away.until < opened < back.since

@@ -168,6 +168,7 @@ def test_jobs_that_could_not_be_moved_are_refused_and_left_alone_and_taken_up_on
     play.whole(HEALTHY, *play.gangs)
     for unfit in play.unfit:
         here.says(unfit.word, phase="Running", tier=SPOT_POOL, evictions=1, errors=0)
+    here.has_lived(HEALTHY, SPOT_POOL, evictions=2)
 
 
 @pytest.mark.parametrize("gang", GANGS, ids=str)
