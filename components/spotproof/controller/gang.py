@@ -35,14 +35,18 @@ def is_on(pod: Object, tier: ResolvedTier) -> bool:
 
 def under_way(kind: JobKind, job: Object, pods: Iterable[Object]) -> list[Object]:
     """Those of a job's pods that are of its newest attempt, and are to stay."""
-    state, born = kind.state(job), job["metadata"]["creationTimestamp"]
-    # what is about to be made again is over, though its pods may still look whole
-    attempt = None if state.retrying else state.attempt
+    attempt, born = _newest_attempt(kind, job), job["metadata"]["creationTimestamp"]
     return [
         pod
         for pod in pods
         if kind.attempt_of(pod) == attempt and is_to_stay(pod) and pod["metadata"]["creationTimestamp"] >= born
     ]
+
+
+def _newest_attempt(kind: JobKind, job: Object) -> str | None:
+    """None where it is about to be made: the one before is over, though its pods may still look whole."""
+    state = kind.state(job)
+    return None if state.retrying else state.attempt
 
 
 def tiers_selected(
@@ -159,14 +163,12 @@ def gang(  # noqa: PLR0913 - what a gang is made of
             unless one of them had been evicted, or went before anybody saw it end.
         left_early: Child Jobs of which that is known already.
     """
-    state, born = kind.state(job), job["metadata"]["creationTimestamp"]
+    attempt, born = _newest_attempt(kind, job), job["metadata"]["creationTimestamp"]
     pods, gone = tuple(pods), tuple(gone)
     complete = {each["metadata"]["uid"]: each for each in children if is_true(each, "Complete")}
     found = cut_short((*pods, *gone)) | _completed_unseen(complete, gone)
     left_early = (left_early | found) & complete.keys()
     done = {uid: each for uid, each in complete.items() if uid not in left_early}
-    # what is about to be made again is over, though its pods may still look whole
-    attempt = None if state.retrying else state.attempt
     # a job that was deleted and made again has the pods of its namesake for a while
     here = tuple(pod for pod in pods if pod["metadata"]["creationTimestamp"] >= born and not _is_of(pod, done))
     newest = tuple(pod for pod in here if kind.attempt_of(pod) == attempt)

@@ -284,7 +284,7 @@ def refuse(case: Case, status: TrainingRunStatus, found: tuple[Finding, ...]) ->
 
 
 def accept(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:
-    """The record of a job that is managed; where it is seen for the first time it is where its templates say."""
+    """The record of a job that is managed; where it is seen for the first time it is where its pods are."""
     if status.phase in HELD:
         there = _first(_where(case, remembering(policy, status)), policy)
         if status.phase == "Refused":
