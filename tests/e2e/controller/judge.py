@@ -149,8 +149,9 @@ def overlaps(recording: Recording, by_hand: float | None = None) -> tuple[Overla
 
     Args:
         recording: What was recorded.
-        by_hand: When a person resumed a RayJob whose last pods had not ended: KubeRay makes the new cluster beside
-            them, whoever else is there. A pod made before that moment and one made after it are then their doing.
+        by_hand: When a person resumed a job whose last pods had not ended: KubeRay makes the new cluster beside them,
+            and of a JobSet each role begins again when its own pods are gone, whoever else is there. A pod made before
+            that moment and one made after it are then their doing.
     """
     watcher = _Watcher()
     found = tuple(overlap for version in recording.versions for overlap in watcher.take(version))

@@ -38,7 +38,7 @@ class Controlled(Stage):
         self.is_judged = True
         """Whether two attempts at once are the controller's fault, as they are unless a test makes them by hand."""
         self.resumed_by_hand: float | None = None
-        """When a person resumed a RayJob whose last pods were still ending, in seconds of the recording."""
+        """When a person resumed a job whose last pods were still ending, in seconds of the recording."""
         self.has_pods = True
         """Whether the test's job comes as far as having pods."""
         self._policies: list[str] = []

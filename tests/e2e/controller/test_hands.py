@@ -131,9 +131,7 @@ def test_a_job_that_somebody_suspends_is_left_alone_until_they_resume_it(here: C
 def test_a_job_that_somebody_resumes_in_the_middle_of_a_move_is_handed_back(here: Controlled, gang: Gang) -> None:
     moving(here, gang)
     here.recorder.mark("resume", gang.kind)
-    resumed = here.recorder.seconds
-    if gang.kind == "RayJob":
-        here.resumed_by_hand = resumed
+    resumed = here.resumed_by_hand = here.recorder.seconds
     gang.set(here, RESUMED)
     here.says(gang.name, phase="HandedBack")
     assert here.condition(gang.name, "HandedBack")["status"] == "True"

@@ -74,7 +74,7 @@ def test_a_pod_that_has_ended_overlaps_with_none(phase: str) -> None:
     assert overlaps(Recording(versions)) == ()
 
 
-def test_a_pod_after_a_resume_beside_one_before_it_is_an_overlap_though_no_restart_lies_between() -> None:
+def test_a_pod_after_a_resume_beside_one_before_it_is_an_overlap_unless_a_person_resumed_between_the_two() -> None:
     versions = (
         version(0, jobset(suspend=False)),
         version(1, pod("a", "Running")),
@@ -83,6 +83,9 @@ def test_a_pod_after_a_resume_beside_one_before_it_is_an_overlap_though_no_resta
         version(4, pod("b", "Running")),
     )
     assert [each.at for each in overlaps(Recording(versions))] == [4]
+    assert overlaps(Recording(versions), by_hand=2.5) == ()
+    assert overlaps(Recording(versions), by_hand=0.5)
+    assert overlaps(Recording(versions), by_hand=4.5)
 
 
 def test_pods_of_two_jobs_of_one_name_are_an_overlap() -> None:
