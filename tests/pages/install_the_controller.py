@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from spotproof.controller.reconcile import FAILED_MARK
 from spotproof.manifests.controller import API_SERVER_PORTS, DNS_PORT, HEALTH_PORT, METRICS_PORT
 from spotproof.manifests.controller_rights import AT_HOME, IN_A_WORKSPACE, IN_THE_CLUSTER, Right
 from spotproof.vocabulary import MANUAL_LABEL, MOVE_ANNOTATION, PAUSED_LABEL, POOL_LABEL, PROGRESS_ANNOTATION
@@ -21,6 +22,7 @@ def page() -> str:
         "PAUSED": PAUSED_LABEL,
         "MANUAL": MANUAL_LABEL,
         "MOVE": MOVE_ANNOTATION,
+        "FAILED": FAILED_MARK,
         "POOL": POOL_LABEL,
         "METRICS": METRICS_PORT,
         "HEALTH": HEALTH_PORT,

@@ -41,6 +41,5 @@ def here(controller: Controller, installed: ControlPlane) -> Iterator[Controlled
     with Controlled(installed, f"run-{next(_numbers)}") as stage:
         yield stage
         stage.has_seen()
-        if stage.is_judged:
-            stage.has_one_writer()
+        stage.has_one_writer()
     assert controller.is_running, controller.tail()

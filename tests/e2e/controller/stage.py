@@ -35,8 +35,6 @@ class Controlled(Stage):
         super().__init__(plane, namespace, bought=bought)
         self.kinds = {**self.kinds, RUN: API_VERSION}
         self.recorder = Recorder(Own(plane.kube, namespace, bought=bought), kinds=self.kinds, hidden=[plane.folder])
-        self.is_judged = True
-        """Whether two attempts at once are the controller's fault, as they are unless a test makes them by hand."""
         self.resumed_by_hand: float | None = None
         """When a person resumed a job whose last pods were still ending, in seconds of the recording."""
         self.has_pods = True
