@@ -24,7 +24,7 @@ from tests.world.judge import ask, is_over, tiers_of
 from tests.world.ledger import Bounds
 from tests.world.rules import RuledTier, Rules, rules
 from tests.world.store import Change
-from tests.world.things import annotations, condition, is_true, labels, leaves, name, namespace, node_of, uid
+from tests.world.things import annotations, condition, ended, is_true, labels, leaves, name, namespace, node_of, uid
 
 if TYPE_CHECKING:
     from tests.world.managed import Managed
@@ -192,6 +192,7 @@ class Moves:
         stands = world.now - max(ledger.last, course.changed) >= GRACE_SECONDS
         failed = stands and ledger.errors.least > limit and not course.released
         ask(not failed or phase == "Failed", f"not failed after {ledger.errors} errors, of {limit}", job)
+        self._tells_of_nodes(job, since=max(ledger.last, course.changed))
         here = known.tiers.get(tiers_of(job)[0])
         if here is None or phase == "Failed" or known.deadline == "pace" or not known.has_next(here):
             return
@@ -204,6 +205,14 @@ class Moves:
         waited = 0.0 if course.refused is None else world.now - course.refused - world.process.drift
         late = waited > here.timeout + GRACE_SECONDS
         ask(not late, f"still waits for {here.pool}, for {waited:g} s\n{self._told(job)}", job)
+
+    def _tells_of_nodes(self, job: Object, since: float) -> None:
+        """Of a gang that waits the record says how many nodes it holds, where nothing has changed for a while."""
+        status = self._world.status(name(job))
+        if status.waiting_since is None or status.move is not None or self._world.now - since < GRACE_SECONDS:
+            return
+        held = {node_of(pod) for pod in self._world.gang(name(job)) if node_of(pod) and not ended(pod)}
+        ask(status.nodes_held == len(held), f"said to hold {status.nodes_held} nodes, not {len(held)}", job)
 
     def _is_in_our_hands(self, job: Object) -> bool:
         """Whether the controller has heard everything for a while, and may do with the job what it wants."""

@@ -201,6 +201,10 @@ class RandomWorld(RuleBasedStateMachine):
     def a_market_changes(self, place: int, dry: bool) -> None:  # noqa: FBT001  # drawn
         self.world.pools[self.tiers[place % len(self.tiers)].pool].dry = dry
 
+    @rule(place=st.integers(0, 2), count=st.integers(1, 2))
+    def nodes_come_that_nobody_asked_for(self, place: int, count: int) -> None:
+        self.world.add_nodes(self.tiers[place % len(self.tiers)].pool, count)
+
     # what people do
 
     @precondition(lambda self: self.there)

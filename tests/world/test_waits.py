@@ -3,6 +3,7 @@
 import pytest
 
 from spotproof.controller.kinds import NODE
+from spotproof.controller.writing import COUNTS_SECONDS
 from tests.world.jobs import Tier, jobset, rayjob
 from tests.world.managed import Managed
 from tests.world.test_lifecycle import pause
@@ -154,3 +155,19 @@ def test_a_disruption_that_is_nobodys_fault_is_in_the_story_until_its_node_turns
     world.run(20)
     assert [each.what for each in world.status("train").history] == ["Disrupted", "Evicted"]
     assert world.get(NODE, node, "") is None
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_the_record_tells_of_nodes_that_come_while_the_gang_waits_for_the_rest(kind: str) -> None:
+    size = {"pods": 6, "roles": 1} if kind == "JobSet" else {"workers": 6}
+    world = Managed(ALONE, most=0)
+    world.add_nodes("on-demand", 1)
+    world.submit(JOBS[kind]("train", "standard", "on-demand", **size))
+    world.run_until(lambda: world.status("train").waiting_since is not None)
+
+    for there, come in ((1, 2), (3, 1)):
+        world.add_nodes("on-demand", come)
+        world.run_until(lambda all_=there + come: len(world.nodes("train")) == all_)
+        world.run(COUNTS_SECONDS + 1)
+        status = world.status("train")
+        assert (status.phase, status.nodes, status.nodes_held) == ("Pending", there + come, there + come)

@@ -135,13 +135,18 @@ class World:
 
     def add_nodes(self, pool: str, count: int) -> list[str]:
         """Nodes that nobody bought, there at once."""
-        made = [bare_node(f"{pool}-{index}", self.pools[pool]) for index in range(1, count + 1)]
+        first = len(self.nodes_of(pool)) + 1
+        made = [bare_node(f"{pool}-{index}", self.pools[pool]) for index in range(first, first + count)]
         return [name(self.server.create(node).object) for node in made]
 
     def reclaim(self, node: str) -> None:
-        """With notice: the NodeClaim is deleted, and with it the node is drained and goes."""
-        claim = next(each for each in self.all(NODE_CLAIM) if each.get("status", {}).get("nodeName") == node)
-        self.server.delete(*NODE_CLAIM, name(claim))
+        """With notice: the NodeClaim is deleted, and with it the node is drained and goes.
+
+        Of a node that nobody bought its owner deletes the Node.
+        """
+        claims = [each for each in self.all(NODE_CLAIM) if each.get("status", {}).get("nodeName") == node]
+        kind, there = (NODE_CLAIM, name(claims[0])) if claims else (NODE, node)
+        self.server.delete(*kind, there)
 
     def vanish(self, node: str) -> None:
         """Without a word: the node and its claim are gone, its pods stay as they were."""

@@ -21,7 +21,8 @@ class Writer(NamedTuple):
     Pods of one attempt have one `number`, and those that move select one `pool`. A JobSet's number is its restart; of a
     move within one restart its child Jobs are made anew, so that pods of one `part` have another `maker`. A RayJob's is
     how often the controller had resumed it when its cluster was made: where KubeRay itself retries a program, or
-    somebody suspends and resumes the job, it waits for no pod of the cluster that goes, and nobody could make it.
+    somebody suspends and resumes the job, it waits for no pod of the cluster that goes, and nobody could make it,
+    whichever tier the controller has the retry made on: its pool says nothing.
     """
 
     job: str
@@ -81,7 +82,7 @@ class Writers:
         cluster = has.get("ray.io/cluster", "")
         if has.get(NODE_TYPE) == WORKER and cluster in self._clusters:
             job, number = self._clusters[cluster]
-            return Writer(f"{RAYJOB.kind}/{job}", number, pool, "", "")
+            return Writer(f"{RAYJOB.kind}/{job}", number, "", "", "")
         return None
 
     def _runs(self, pod: Object) -> bool:

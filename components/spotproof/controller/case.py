@@ -10,7 +10,7 @@ from spotproof.controller.kinds import Object
 from spotproof.controller.memory import Memory
 from spotproof.controller.metrics import Observer
 from spotproof.controller.watched import PROJECTIONS
-from spotproof.controller.writing import tell, write_status
+from spotproof.controller.writing import COUNTS_SECONDS, is_behind, tell, write_status
 from spotproof.fallback.record import TrainingRunStatus
 from spotproof.fallback.run import Instant
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
@@ -48,7 +48,18 @@ class Case:
         """The case once its record is stored."""
         if status == self.recorded:
             return self
-        return replace(self, run=write_status(self.api, self.cache, self.run, status), recorded=status)
+        # a clock that was set back is no reason to wait longer
+        is_fresh = 0 <= self.now - self.memory.written_at < COUNTS_SECONDS
+        counts = not is_fresh and is_behind(self.run, status)
+        run = write_status(self.api, self.cache, self.run, status, counts=counts)
+        if run is not self.run:
+            self.memory.written_at = self.now
+        return replace(self, run=run, recorded=status)
+
+    @property
+    def counts_at(self) -> float | None:
+        """When the job is to be looked at again for its counts of nodes alone; None while its run tells them."""
+        return self.memory.written_at + COUNTS_SECONDS if is_behind(self.run, self.recorded) else None
 
     def patched(self, operations: list[Object]) -> "Case":
         """The case once the job is changed, as it was read; refused where it has changed meanwhile."""

@@ -27,7 +27,7 @@ class Memory:
     interruption that is over, `in_doubt` those of them whose record may not have been stored: the write went wrong.
     `left_early` are child Jobs that are complete by an eviction and whose pods do not show it any more: complete
     without them when the process began, or in somebody else's hands. `checked` is what `findings` are of: versions of
-    job and policy, and what is read of others.
+    job and policy, and what is read of others. `written_at` is when its run was written last, by this process.
     """
 
     uid: str
@@ -36,6 +36,7 @@ class Memory:
     in_doubt: set[str] = field(default_factory=set[str])
     left_early: frozenset[str] = frozenset()
     is_new: bool = True
+    written_at: float = 0.0
     checked: tuple[object, ...] = ()
     beside: Beside = field(default_factory=Beside)
     findings: tuple[Finding, ...] = ()

@@ -285,7 +285,9 @@ def _visit(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> flo
     if new.phase != "Failed" and (found := standing.put_elsewhere(case, new, policy)) is not None:
         return arrive(*found, new, standing.remembering(policy, new))
     _ask(here, outcome)
-    return _failed(case, new) if new.phase == "Failed" else outcome.look_at
+    if new.phase == "Failed":
+        return _failed(case, new)
+    return min((at for at in (outcome.look_at, case.counts_at) if at is not None), default=None)
 
 
 def _visiting(

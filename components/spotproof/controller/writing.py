@@ -17,6 +17,11 @@ from spotproof.kube.client import Refused
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
 
 REPORTER: Final = "spotproof-controller"
+UNSETTLED: Final = frozenset({"Pending", "Restarting"})
+COUNTS: Final = frozenset({"nodes", "nodesHeld"})
+COUNTS_SECONDS: Final = 5.0
+"""How far the counts of a job that waits may be behind: a gang's pods get their nodes one by one, a write each would be
+as many as it has pods."""
 
 
 def read_status(run: Object) -> TrainingRunStatus:
@@ -67,10 +72,13 @@ def write_policy(api: Api, cache: Cache, run: Object, policy: str) -> Object:
     return _patched(api, cache, run, [{"op": "replace", "path": "/spec/policy", "value": policy}])
 
 
-def write_status(api: Api, cache: Cache, run: Object, status: TrainingRunStatus) -> Object:
-    """Write the status if it has changed; refused where somebody has changed the run meanwhile."""
-    new = status.model_dump(mode="json", exclude_none=True)
-    if _meaning(new) == _meaning(run.get("status") or {}):
+def write_status(api: Api, cache: Cache, run: Object, status: TrainingRunStatus, *, counts: bool = False) -> Object:
+    """Write the status if it has changed; refused where somebody has changed the run meanwhile.
+
+    `counts`: also where nothing but counts of nodes has changed of a gang that is being placed.
+    """
+    new, old = status.model_dump(mode="json", exclude_none=True), run.get("status") or {}
+    if (new if counts else _meaning(new)) == (old if counts else _meaning(old)):
         return run
     return _patched(api, cache, run, [{"op": "add", "path": "/status", "value": new}], "status")
 
@@ -83,10 +91,17 @@ def write_judgement(api: Api, cache: Cache, policy: Object, status: Object) -> N
     cache.put(POLICY, whole(api.patch(*POLICY, meta["name"], change, subresource="status").object))
 
 
+def is_behind(run: Object, status: TrainingRunStatus) -> bool:
+    """Whether the run of a job that waits tells of another number of nodes than are held.
+
+    Of one that does not wait nobody goes by it: its pods come and go until the gang is placed.
+    """
+    return status.waiting_since is not None and (run.get("status") or {}).get("nodesHeld") != status.nodes_held
+
+
 def _meaning(status: Object) -> Object:
-    """What is worth a write: pods that come and go while a gang is placed change nothing that anybody goes by."""
-    unsettled = status.get("phase") in {"Pending", "Restarting"}
-    return {key: each for key, each in status.items() if not unsettled or key not in {"nodes", "nodesHeld"}}
+    """What is worth a write at once."""
+    return {key: each for key, each in status.items() if status.get("phase") not in UNSETTLED or key not in COUNTS}
 
 
 def _patched(api: Api, cache: Cache, run: Object, change: list[Mapping[str, Any]], subresource: str = "") -> Object:
