@@ -1,5 +1,7 @@
 """How long a job has waited, when it is decided again, and what its owner is told of a wait that does not end."""
 
+from typing import Any
+
 import pytest
 
 from spotproof.controller.kinds import NODE
@@ -159,7 +161,7 @@ def test_a_disruption_that_is_nobodys_fault_is_in_the_story_until_its_node_turns
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_the_record_tells_of_nodes_that_come_while_the_gang_waits_for_the_rest(kind: str) -> None:
-    size = {"pods": 6, "roles": 1} if kind == "JobSet" else {"workers": 6}
+    size: dict[str, Any] = {"pods": 6, "roles": 1} if kind == "JobSet" else {"workers": 6}
     world = Managed(ALONE, most=0)
     world.add_nodes("on-demand", 1)
     world.submit(JOBS[kind]("train", "standard", "on-demand", **size))
