@@ -18,7 +18,8 @@ class Hit:
 
     `calm` is whether the gang was whole, with nothing else under way. `counted` is whether the operator counts it as
     what it is: an exit code that a killed pod has too says nothing. `known` is whether it counts as what it is: `open`
-    if nothing comes between, `sure`, or `may`.
+    if nothing comes between, `sure`, or `may`. `forgotten` is whether the record of it is gone: where a new one counts
+    it, as of a job so young that nobody may have led when it was made, it does on the tier on which the job is by then.
     """
 
     cause: Cause
@@ -27,6 +28,7 @@ class Hit:
     calm: bool
     counted: bool = True
     known: Literal["open", "sure", "may"] = "open"
+    forgotten: bool = False
 
     def is_for_certain(self, cause: Cause) -> bool:
         """Whether it counts as that, whatever comes."""
@@ -79,7 +81,7 @@ class Ledger:
 
     def failures(self, tier: str, since: float, *, errors: bool) -> Bounds:
         """How many interruptions since then count against a tier; `errors` is whether errors do."""
-        there = [each for each in self.hits if tier in each.tiers and each.at >= since]
+        there = [each for each in self.hits if (tier in each.tiers and each.at >= since) or each.forgotten]
         least = sum(each.is_for_certain("eviction") or (errors and each.is_for_certain("error")) for each in there)
         most = sum(each.may_be_eviction or (errors and each.may_be_error) for each in there)
         return Bounds(least, math.inf if self.blinded else most)
@@ -117,7 +119,7 @@ class Ledger:
         """The job is nobody's to count for any more, or again: all that was may have been forgotten."""
         self.entries.append("forgotten")
         for each in self.hits:
-            each.known = "may"
+            each.known, each.forgotten = "may", True
 
     def moved(self) -> None:
         """The job is on another tier."""
