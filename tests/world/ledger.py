@@ -81,7 +81,7 @@ class Ledger:
 
     def failures(self, tier: str, since: float, *, errors: bool) -> Bounds:
         """How many interruptions since then count against a tier; `errors` is whether errors do."""
-        there = [each for each in self.hits if (tier in each.tiers and each.at >= since) or each.forgotten]
+        there = [each for each in self.hits if (tier in each.tiers or each.forgotten) and each.at >= since]
         least = sum(each.is_for_certain("eviction") or (errors and each.is_for_certain("error")) for each in there)
         most = sum(each.may_be_eviction or (errors and each.may_be_error) for each in there)
         return Bounds(least, math.inf if self.blinded else most)

@@ -192,7 +192,8 @@ class Moves:
         stands = world.now - max(ledger.last, course.changed) >= GRACE_SECONDS
         failed = stands and ledger.errors.least > limit and not course.released
         ask(not failed or phase == "Failed", f"not failed after {ledger.errors} errors, of {limit}", job)
-        self._tells_of_nodes(job, since=max(ledger.last, course.changed))
+        if stands:
+            self._tells_of_nodes(job)
         here = known.tiers.get(tiers_of(job)[0])
         if here is None or phase == "Failed" or known.deadline == "pace" or not known.has_next(here):
             return
@@ -206,10 +207,10 @@ class Moves:
         late = waited > here.timeout + GRACE_SECONDS
         ask(not late, f"still waits for {here.pool}, for {waited:g} s\n{self._told(job)}", job)
 
-    def _tells_of_nodes(self, job: Object, since: float) -> None:
-        """Of a gang that waits the record says how many nodes it holds, where nothing has changed for a while."""
+    def _tells_of_nodes(self, job: Object) -> None:
+        """Of a gang that waits the record says how many nodes it holds."""
         status = self._world.status(name(job))
-        if status.waiting_since is None or status.move is not None or self._world.now - since < GRACE_SECONDS:
+        if status.waiting_since is None or status.move is not None:
             return
         held = {node_of(pod) for pod in self._world.gang(name(job)) if node_of(pod) and not ended(pod)}
         ask(status.nodes_held == len(held), f"said to hold {status.nodes_held} nodes, not {len(held)}", job)
@@ -231,7 +232,8 @@ class Moves:
             return
         if change == "DELETED":
             course = self.course(job)
-            course.moved, course.pending, course.arrived = [], None, course.born
+            course.moved, course.pending = [], None
+            course.arrived = course.among = course.born
             self._world.ledger(name(job)).forget()
             return
         was, now = ((each or {}).get("status", {}) for each in (old, run))
