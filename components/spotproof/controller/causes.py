@@ -144,15 +144,16 @@ def choice(cache: Cache, name: str) -> str:
     return condition(claim, "DisruptionReason").get("reason", "by its own choice")
 
 
-def evidence(cache: Cache, pod: Object, *, on_spot: bool) -> Evidence:
+def evidence(cache: Cache, pod: Object, *, on_spot: bool, outlived: bool = False) -> Evidence:
     """What a lost pod tells.
 
     Args:
         cache: What is known of nodes and claims.
         pod: The pod as it is, or as it was last.
         on_spot: Whether its tier is spot, for a node that nobody saw.
+        outlived: Whether its gang is whole on its node again: what the node does now tells nothing of this loss.
     """
-    for look in _LOOKS:
+    for look in _OF_THE_POD if outlived else _LOOKS:
         if found := look(cache, pod, on_spot):
             return found
     return Evidence("unexplained", in_words("PodGone", pod=_name(pod)), _spot_node(cache, pod, on_spot=on_spot))
@@ -223,6 +224,7 @@ _LOOKS: Final[tuple[Callable[[Cache, Object, bool], Evidence | None], ...]] = (
     _failed,
 )
 """In this order; the first that has something to say."""
+_OF_THE_POD: Final = tuple(look for look in _LOOKS if look not in {_chosen, _taken})
 
 
 def strongest(found: Iterable[Evidence]) -> Evidence | None:

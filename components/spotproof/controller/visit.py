@@ -93,9 +93,9 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     spot = tier is not None and tier.capacity == SPOT
     unseen = _replaced_unseen(here, status, spot=spot)
     lost = _unaccounted(here, status)
-    losses = [
-        Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), evidence(here.cache, pod, on_spot=spot)) for pod in lost
-    ] + unseen
+    outlived = _outlived(here)
+    found = [(pod, evidence(here.cache, pod, on_spot=spot, outlived=node_of(pod) in outlived)) for pod in lost]
+    losses = [Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), tells) for pod, tells in found] + unseen
     open_ = status.interruption
     fates = [] if open_ is None else _fates(here, open_, lost)
     short, missed = _is_short_of_done_pods(here), _has_missed_a_loss(here, status)
@@ -112,8 +112,17 @@ def _fates(here: Visit, open_: Interruption, lost: Sequence[Object]) -> list[str
 
     Not of those that the gang was whole on again: where one goes now, that is the next interruption's, and counts once.
     """
-    again = set[str]() if open_.over is None else {node_of(pod) for pod in (*here.gang.pods, *lost)}
+    again = _outlived(here) if open_.over is None else {node_of(pod) for pod in (*here.gang.pods, *lost)}
     return [said for node in open_.nodes if node not in again and (said := fate(here.cache, node))]
+
+
+def _outlived(here: Visit) -> frozenset[str]:
+    """The nodes that a whole gang is on: what was lost before was not lost with one of them.
+
+    An error whose retry had come to the node of the failed pod was an eviction, and the next loss one more, where the
+    node began to go in the second in which the gang was whole.
+    """
+    return frozenset(map(node_of, here.gang.alive)) if here.gang.is_whole else frozenset()
 
 
 def stored(case: Case) -> None:

@@ -65,6 +65,22 @@ def test_a_lost_pod_tells(row: str) -> None:
     assert evidence(cache, lost, on_spot=True).finding == finding
 
 
+OUTLIVED = {
+    "an error, where its NodeClaim is being deleted": ("its NodeClaim is being deleted", 1, "error"),
+    "an error, where Karpenter consolidates": ("Karpenter consolidates", 1, "error"),
+    "killed, where its node is being deleted": ("its node is being deleted", 137, "killed"),
+    "no word, where its node is gone": ("its node is gone", 0, "unexplained"),
+}
+
+
+@pytest.mark.parametrize("row", OUTLIVED)
+def test_what_becomes_of_a_node_that_the_gang_is_whole_on_again_tells_nothing_of_a_pod_lost_before(row: str) -> None:
+    where, code, finding = OUTLIVED[row]
+    lost = pod("a", phase="Failed", exit_code=code) if code else pod("a", leaving=True)
+
+    assert evidence(ROWS[where][0], lost, on_spot=True, outlived=True).finding == finding
+
+
 def test_of_a_node_that_nobody_saw_the_tier_tells() -> None:
     assert evidence(cached(), EVICTED, on_spot=True).finding == "eviction"
     assert evidence(cached(), EVICTED, on_spot=False).finding == "voluntary"
