@@ -279,7 +279,7 @@ def lost_again(kind: str, pods: int, first: str, how: str, *, after: float) -> t
     gang is whole.
     """
     world = Managed((TIERS[0]._replace(max_failures=3), TIERS[1]))
-    size = {"pods": pods} if kind == "JobSet" else {"workers": pods}
+    size: dict[str, Any] = {"pods": pods} if kind == "JobSet" else {"workers": pods}
     world.submit(JOBS[kind]("train", "standard", "spot-a", **size))
     world.until_whole("train", "spot-a")
     world.run(5)
