@@ -68,6 +68,7 @@ def frozen(case: Case) -> tuple[str, str] | None:
 def freeze(case: Case, status: TrainingRunStatus, reason: str, namespace: str) -> TrainingRunStatus:
     """The record of a job that is left alone; a move that is under way stays where it is."""
     held = concluding.because(status, reason, namespace=namespace)
+    held = held.model_copy(update={"in_other_hands": was_in_other_hands(status)})
     if status.move is not None:
         held = held.model_copy(update={"message": held.message + phrase(UNDER_WAY, to=status.move.to)})
     if reason == "Manual":
@@ -85,7 +86,17 @@ def thaw(case: Case, status: TrainingRunStatus) -> TrainingRunStatus:
     if handed is not None and status.reason == "Paused":
         return concluding.in_phase(free, "HandedBack", "ForeignWriter", handed.message)
     free = concluding.conditioned(free, "HandedBack", "Released", case.second)
-    return free.model_copy(update={"phase": "Pending"})
+    return free.model_copy(
+        update={"phase": "Suspended" if status.in_other_hands else "Pending", "in_other_hands": False}
+    )
+
+
+def was_in_other_hands(status: TrainingRunStatus) -> bool:
+    """Whether nothing was looked at when this was recorded, or when a job that is frozen was frozen.
+
+    An eviction just before somebody suspended a job was counted twice where they resumed it and froze it at once.
+    """
+    return status.phase in HELD or (status.phase == "Manual" and status.in_other_hands)
 
 
 def found(case: Case, status: TrainingRunStatus, policy: ResolvedPolicy) -> TrainingRunStatus:

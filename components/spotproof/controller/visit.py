@@ -15,7 +15,7 @@ from spotproof.controller.kinds import NODE_CLAIM, Object
 from spotproof.controller.phases import HALF_PLACED, SILENT_HANG, why
 from spotproof.controller.pods import disrupted_at, ended_at, is_leaving, is_true, node_of
 from spotproof.controller.said import UNBOUGHT, Said, Want, of_claims, of_pods, said_first
-from spotproof.controller.standing import HELD
+from spotproof.controller.standing import was_in_other_hands
 from spotproof.controller.templates import moving
 from spotproof.fallback import history
 from spotproof.fallback.decide import decide
@@ -177,7 +177,7 @@ def _whole_before(here: Visit, status: TrainingRunStatus) -> Instant | None:
     counted, attempt = status.counted, here.state.attempt
     if counted.whole_since is not None:
         return counted.whole_since if counted.attempt == attempt else None
-    if status.interruption is not None or counted.attempt not in {"", attempt} or here.recorded.phase in HELD:
+    if status.interruption is not None or counted.attempt not in {"", attempt} or was_in_other_hands(here.recorded):
         return None
     recorded = status.since or parse_instant(here.run["metadata"]["creationTimestamp"])
     whole = here.kind.first_whole(here.job, here.cache.get)

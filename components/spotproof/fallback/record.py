@@ -257,6 +257,10 @@ class TrainingRunStatus(Settings):
     progress_seconds: Number = Field(default=0, description="Work that was saved when it was last interrupted.")
     counted: Counted = Field(default=Counted(), description="What of the operator's counters is accounted for.")
     interruption: Interruption | None = Field(default=None, description="The interruption that is not over.")
+    in_other_hands: bool = Field(
+        default=False,
+        description="Whether it was Suspended or Refused when it was frozen: what was lost by then counts for nobody.",
+    )
     move: Move | None = Field(default=None, description="The move that is under way.")
     history: Annotated[ListOf[Past], Field(max_length=KEPT_HISTORY)] = Field(
         default=(), description="What happened, oldest first; the newest are kept."
