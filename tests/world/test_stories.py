@@ -272,56 +272,6 @@ def test_a_node_that_goes_explains_one_loss_and_not_the_one_before_it_too() -> N
     assert (world.status("train").evictions, world.status("train").tier) == (1, "spot-a")
 
 
-def lost_again(kind: str, pods: int, first: str, how: str, *, after: float) -> tuple[int, int]:
-    """Evictions and errors of a gang that is whole again on the nodes it had, and loses one of them.
-
-    `first` is the loss before, an `error` or a pod that somebody `deleted`; the other is so many seconds after that the
-    gang is whole.
-    """
-    world = Managed((TIERS[0]._replace(max_failures=3), TIERS[1]))
-    size: dict[str, Any] = {"pods": pods} if kind == "JobSet" else {"workers": pods}
-    world.submit(JOBS[kind]("train", "standard", "spot-a", **size))
-    world.until_whole("train", "spot-a")
-    world.run(5)
-    nodes = world.nodes("train")
-    if first == "error":
-        world.fail("train", 1)
-    else:
-        world.server.delete("v1", "Pod", world.gang("train")[0]["metadata"]["name"], world.namespace)
-    world.run_until(lambda: not world.is_whole("train"))
-    world.run_until(lambda: world.is_whole("train"))
-    world.run(after)
-    assert world.nodes("train") == nodes
-
-    world.lose("train", how)
-    world.run(200)
-    return world.status("train").evictions, world.status("train").errors
-
-
-@pytest.mark.parametrize("how", ["reclaim", "vanish"])
-@pytest.mark.parametrize("pods", [1, 3])
-@pytest.mark.parametrize("kind", JOBS)
-def test_a_node_that_goes_as_the_gang_is_whole_on_it_again_is_one_eviction_and_the_error_before_it_none(
-    kind: str, pods: int, how: str
-) -> None:
-    found = {after: lost_again(kind, pods, "error", how, after=after) for after in (0, 0.1, 0.4, 1, 2)}
-
-    # that which is whole for no second at all may be seen as whole or not: then both are one interruption
-    at_once = found.pop(0)
-    assert at_once in {(1, 1), (1, 0)}
-    assert {when: each for when, each in found.items() if each != (1, 1)} == {}
-
-
-@pytest.mark.parametrize("pods", [1, 3])
-@pytest.mark.parametrize("kind", JOBS)
-def test_a_node_that_goes_as_the_gang_is_whole_on_it_again_tells_nothing_of_a_pod_that_somebody_deleted(
-    kind: str, pods: int
-) -> None:
-    found = {after: lost_again(kind, pods, "deleted", "reclaim", after=after) for after in (0, 0.1, 0.4, 1, 2)}
-
-    assert {when: each for when, each in found.items() if each != (1, 0)} == {}
-
-
 @pytest.mark.parametrize("away", [2, 20])
 @pytest.mark.parametrize("late", [0, 1])
 def test_a_job_that_somebody_suspends_and_resumes_while_no_controller_looks_has_lost_nothing_to_spot(

@@ -99,18 +99,21 @@ def placed(status: TrainingRunStatus, gang: Gang, now: Instant, *, unwatched: bo
             status = with_sight(status, tier, history.seen_down(sight, now))
         return status.model_copy(update={"waiting_since": since, "since": since, "waiting_paused": None})
     if status.waiting_since is not None and status.waiting_paused is None:
-        return status.model_copy(update={"waiting_paused": now})
+        # one that had a place is lost, and none is without: its wait may have been over for hours
+        since = now if unwatched and gang.lost else status.waiting_since
+        return status.model_copy(update={"waiting_since": since, "waiting_paused": now})
     return status
 
 
 def _waiting_since(status: TrainingRunStatus, gang: Gang, now: Instant) -> Instant:
     """Since when, less the time in which the clock stood still.
 
-    Not before the job came to the tier: pods have the API server's clock, and by ours, which was ahead of it, a job
-    that had just been moved had waited out that tier too, and went to and fro.
+    Not before the job came to the tier, or was resumed on it: pods have the API server's clock, and by ours, which was
+    ahead of it, a job that had just been moved had waited out that tier too, and went to and fro; one that had been
+    parked gave its nodes back as soon as it had them.
     """
     if status.waiting_since is None:
-        return min(max(gang.waiting_since or now, status.arrived or 0), now)
+        return min(max(gang.waiting_since or now, status.arrived or 0, status.since or 0), now)
     paused = status.waiting_paused
     return status.waiting_since if paused is None else min(status.waiting_since + max(now - paused, 0), now)
 

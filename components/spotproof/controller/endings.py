@@ -27,7 +27,7 @@ def _done(here: Moving, status: TrainingRunStatus) -> TrainingRunStatus:
     status = status.model_copy(update={"selector": move.selector, "capacity": move.capacity, "counted": counted})
     if move.from_ != move.to:
         status = concluding.conditioned(status, concluding.LAST_WAITS, "Placed", case.second)
-    status = status.model_copy(update={"attempt": status.attempt + 1, "since": None, **deciding.NOT_WAITING})
+    status = status.model_copy(update={"attempt": status.attempt + 1, "since": case.second, **deciding.NOT_WAITING})
     case.cache.departed.forget(case.key)
     # what has ended is left where it is, and is no loss of the attempt that begins
     pods = case.cache.pods(case.key)

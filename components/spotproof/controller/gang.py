@@ -113,6 +113,15 @@ class Gang:
         return frozenset(node_of(pod) for pod in there if pod["metadata"]["uid"] not in self.staying)
 
     @cached_property
+    def outlived(self) -> frozenset[str]:
+        """Nodes that it is whole on: what was lost before was not lost with one of them.
+
+        An error whose retry had come to the node of the failed pod was an eviction, and the next loss one more, where
+        the node began to go in the second in which the gang was whole.
+        """
+        return frozenset(map(node_of, self.alive)) if self.is_whole else frozenset()
+
+    @cached_property
     def lost(self) -> tuple[Object, ...]:
         """Pods that had a node and are ended, ending or gone, whichever attempt they are of."""
         there = [pod for pod in (*self.pods, *self.older) if _is_lost(pod)]

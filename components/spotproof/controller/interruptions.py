@@ -60,7 +60,9 @@ class Facts(NamedTuple):
 
 def account(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
     """The status with everything that was lost accounted for."""
-    status = _settle(status, facts)
+    status = _settle(status, facts._replace(state=_as_it_ended(status, facts.state)))
+    # they are of what was open until now: what begins with this look was charged to its nodes, too
+    facts = facts._replace(fates=())
     if status.interruption is None or status.interruption.over is not None:
         status = _begin(status, facts)
     elif later := _later_errors(status.interruption, facts):
@@ -79,6 +81,18 @@ def _is_whole_anew(counted: Counted, gang: Gang) -> bool:
     return counted.whole_since is None or counted.whole_since < gang.done_at
 
 
+def _as_it_ended(status: TrainingRunStatus, state: JobState) -> JobState:
+    """The operator's counters without the errors that it counts once an interruption is over: they are of the next one.
+
+    Had it counted one by then, that had been its word. The error of a Ray program whose worker somebody had deleted ten
+    seconds before was one for the worker, and one for itself.
+    """
+    open_ = status.interruption
+    if open_ is None or open_.over is None:
+        return state
+    return state._replace(errors=min(state.errors, open_.errors - 1))
+
+
 def cut_off(status: TrainingRunStatus, state: JobState, spot: Container[str]) -> TrainingRunStatus:
     """The status with no interruption open, since a move has ended its attempt: what waits for evidence gets no more.
 
@@ -88,7 +102,7 @@ def cut_off(status: TrainingRunStatus, state: JobState, spot: Container[str]) ->
     interruption = status.interruption
     if interruption is None or interruption.cause != "undecided":
         return _close(status)
-    by_counter = _by_counter(interruption, state, spot=interruption.pool in spot)
+    by_counter = _by_counter(interruption, _as_it_ended(status, state), spot=interruption.pool in spot)
     # the longest that anything is waited for
     return _close(_charge(status, settled(interruption.finding, DRAIN_SECONDS, by_counter=by_counter)))
 
@@ -292,16 +306,20 @@ def _counted(facts: Facts) -> Counted:
 
 
 def _end(status: TrainingRunStatus, facts: Facts) -> TrainingRunStatus:
-    """The gang is whole again; what is not decided yet stays until it is."""
+    """The gang is whole again; what is not decided yet stays until it is.
+
+    Of the nodes that it is whole on one that goes now is the next interruption's, and counts once.
+    """
     interruption = status.interruption
     assert interruption is not None  # noqa: S101 - for the type checker
     took = max(facts.now - interruption.since, 0)
+    left = tuple(node for node in interruption.nodes if node not in facts.gang.outlived)
     return status.model_copy(
         update={
             "counted": _counted(facts),
             "attempt": status.attempt + 1,
             "restart_seconds": (*status.restart_seconds, took)[-KEPT_RESTARTS:],
-            "interruption": interruption.model_copy(update={"over": facts.now}),
+            "interruption": interruption.model_copy(update={"over": facts.now, "nodes": left}),
         }
     )
 

@@ -93,11 +93,11 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     spot = tier is not None and tier.capacity == SPOT
     unseen = _replaced_unseen(here, status, spot=spot)
     lost = _unaccounted(here, status)
-    outlived = _outlived(here)
+    outlived = here.gang.outlived
     found = [(pod, evidence(here.cache, pod, on_spot=spot, outlived=node_of(pod) in outlived)) for pod in lost]
     losses = [Loss(pod["metadata"]["uid"], here.kind.attempt_of(pod), tells) for pod, tells in found] + unseen
     open_ = status.interruption
-    fates = [] if open_ is None else _fates(here, open_, lost)
+    fates = [] if open_ is None else _fates(here, open_)
     short, missed = _is_short_of_done_pods(here), _has_missed_a_loss(here, status)
     placed = here.memory.is_new and here.recorded.phase == "Running"
     facts = Facts(here.second, status.tier or "", spot, here.state, here.gang, losses, fates, short, missed, placed)
@@ -107,22 +107,10 @@ def _counted(here: Visit, status: TrainingRunStatus) -> TrainingRunStatus:
     return status
 
 
-def _fates(here: Visit, open_: Interruption, lost: Sequence[Object]) -> list[str]:
-    """What becomes of the nodes that an interruption names.
-
-    Not of those that the gang was whole on again: where one goes now, that is the next interruption's, and counts once.
-    """
-    again = _outlived(here) if open_.over is None else {node_of(pod) for pod in (*here.gang.pods, *lost)}
-    return [said for node in open_.nodes if node not in again and (said := fate(here.cache, node))]
-
-
-def _outlived(here: Visit) -> frozenset[str]:
-    """The nodes that a whole gang is on: what was lost before was not lost with one of them.
-
-    An error whose retry had come to the node of the failed pod was an eviction, and the next loss one more, where the
-    node began to go in the second in which the gang was whole.
-    """
-    return frozenset(map(node_of, here.gang.alive)) if here.gang.is_whole else frozenset()
+def _fates(here: Visit, open_: Interruption) -> list[str]:
+    """What becomes of the nodes that an interruption names."""
+    going = (node for node in open_.nodes if node not in here.gang.outlived)
+    return [said for node in going if (said := fate(here.cache, node))]
 
 
 def stored(case: Case) -> None:

@@ -15,8 +15,8 @@ from tests.unit.controller.things import NOW, gang, pod, state
 WHOLE = gang(pod("a"), pod("b"))
 HALF = gang(pod("b"))
 EVICTION, ERROR = Evidence("eviction", "node-1 is gone"), Evidence("error", "exit code 1")
-DRAINED = Evidence("undecided", "DisruptionTarget: EvictionByEvictionAPI", "node-1")
-SILENT = Evidence("unexplained", "pod a is gone", "node-1")
+DRAINED = Evidence("undecided", "DisruptionTarget: EvictionByEvictionAPI", "node-9")
+SILENT = Evidence("unexplained", "pod a is gone", "node-9")
 
 
 def running(**counted: Any) -> TrainingRunStatus:
@@ -215,12 +215,37 @@ def test_a_drain_is_charged_to_nobody_unless_the_node_goes() -> None:
     status = looked(status, WHOLE, after=9, has=state(1))
     assert counts(status) == (0, 0, [])
     assert status.interruption is not None
-    assert status.interruption.nodes == ("node-1",)
+    assert status.interruption.nodes == ("node-9",)
 
-    assert counts(looked(status, WHOLE, after=60, has=state(1), fates=("node-1 is gone",))) == (1, 0, ["eviction"])
+    assert counts(looked(status, WHOLE, after=60, has=state(1), fates=("node-9 is gone",))) == (1, 0, ["eviction"])
     stays = looked(status, WHOLE, after=DRAIN_SECONDS, has=state(1))
     assert counts(stays) == (0, 0, [])
     assert stays.interruption is None
+
+
+def test_a_node_that_the_gang_is_whole_on_again_is_waited_for_no_more() -> None:
+    on_it = gang(pod("a", node="node-9"), pod("b"))
+    status = looked(looked(running(), HALF, DRAINED), on_it, after=9, has=state(1))
+
+    assert status.interruption is not None
+    assert status.interruption.nodes == ()
+
+
+def test_a_node_that_goes_charges_what_was_open_and_not_what_begins_with_the_same_look() -> None:
+    status = looked(looked(running(), HALF, DRAINED), WHOLE, after=9, has=state(1))
+    status = looked(status, HALF, after=60, has=state(1), fates=("node-9 is gone",))
+
+    assert counts(status) == (1, 0, ["eviction"])
+    assert status.interruption is not None
+    assert (status.interruption.since, status.interruption.cause) == (NOW + 60, "undecided")
+
+
+def test_an_error_that_is_counted_once_an_interruption_is_over_is_of_the_next_one_alone() -> None:
+    status = looked(looked(running(), HALF, SILENT), WHOLE, after=2)
+    status = looked(status, HALF, after=3, has=state(1, 1))
+    assert counts(status) == (0, 0, [])
+
+    assert counts(looked(status, HALF, after=3 + LOOK_SECONDS, has=state(1, 1))) == (0, 1, ["error"])
 
 
 @pytest.mark.parametrize(("spot", "evictions"), [(True, 1), (False, 0)])
