@@ -16,6 +16,9 @@ NODES: Final = 2
 """Of a gang."""
 RESOLUTION_SECONDS: Final = 1.0
 """Times inside objects are whole seconds, so that a wait is up to one shorter than it looks."""
+EARLY_SECONDS: Final = 2.0
+"""And what the recorder sees it has late where the machine is busy, of a wait sometimes the beginning alone: one of 4 s
+then took 2.9 s. In a whole run two of 7,728 objects came more than 0.2 s after they were made, one 0.6 s or more."""
 LATE_SECONDS: Final = 10.0
 """After which a timeout is no longer what made the controller act."""
 
@@ -51,7 +54,7 @@ def left_after(here: Controlled, gang: Gang, timeout: str, *, moves: int = 1) ->
     assert len(later) == moves - 1, f"suspended {move} and {later}"
     waited = move.since - timeline.unplaced_at(recording, gang.name)
     least = seconds_of(timeout)
-    assert least - RESOLUTION_SECONDS <= waited <= least + LATE_SECONDS, f"left after {waited:.1f} s"
+    assert least - EARLY_SECONDS <= waited <= least + LATE_SECONDS, f"left after {waited:.1f} s"
 
 
 def asked_before(here: Controlled, pool: str, moved: float) -> None:

@@ -11,6 +11,7 @@ from tests.e2e.controller import timeline
 from tests.e2e.controller.gangs import GANGS, JOBSET, Gang, jobset
 from tests.e2e.controller.policies import LONG, SHORT, on_demand, seconds_of, spot
 from tests.e2e.controller.scenery import (
+    EARLY_SECONDS,
     LATE_SECONDS,
     NODES,
     RESOLUTION_SECONDS,
@@ -69,7 +70,7 @@ def test_a_gang_on_on_demand_returns_to_spot_after_its_stay_once_that_has_answer
     down, up = timeline.suspensions(here.recorder.raw(), gang.name)
     assert down.until is not None
     stayed = up.since - down.until
-    assert seconds_of(STAY) - RESOLUTION_SECONDS <= stayed <= seconds_of(STAY) + LATE_SECONDS, f"{stayed:.1f} s"
+    assert seconds_of(STAY) - EARLY_SECONDS <= stayed <= seconds_of(STAY) + LATE_SECONDS, f"{stayed:.1f} s"
     asked_before(here, SPOT_POOL, up.since)
 
 
@@ -128,13 +129,14 @@ def test_a_job_whose_deadline_comes_near_is_taken_to_on_demand_when_it_has_to_be
 def moment_of(mode: str) -> tuple[float, float]:
     """From when to when on-demand is to be taken, in seconds from the job's creation, while it waits for spot.
 
-    The guard waits until work and start just fill what is left before the margin, a second early rather than late;
+    The guard waits until work and start just fill what is left before the margin, and goes early rather than late;
     after the margin the job could not be in time. `pace` keeps a share of what is left, and goes before the guard.
     """
-    guard = DEADLINE - MARGIN - WORK - RESTART - RESOLUTION_SECONDS
+    guard = DEADLINE - MARGIN - WORK - RESTART
     if mode == "guard":
-        return guard, DEADLINE - WORK - RESTART
-    return DEADLINE - MARGIN - (WORK + 2 * RESTART) / (1 - KEPT_SHARE) - RESOLUTION_SECONDS, guard
+        return guard - EARLY_SECONDS, guard + MARGIN
+    pace = DEADLINE - MARGIN - (WORK + 2 * RESTART) / (1 - KEPT_SHARE)
+    return pace - EARLY_SECONDS, guard - RESOLUTION_SECONDS
 
 
 @both
