@@ -1,6 +1,6 @@
 """Jobs and policies of random worlds: as `spotproof render` makes them, made small."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -95,6 +95,15 @@ def rayjob(
     small = {**group, **sizes, "template": _template(group["template"], pool)}
     spec = {**job["spec"], "rayClusterSpec": {**cluster, "workerGroupSpecs": [small]}}
     return {**job, "metadata": _metadata(job, name, policy, annotations), "spec": spec}
+
+
+JOBS: Final[Mapping[str, Callable[..., Object]]] = {"JobSet": jobset, "RayJob": rayjob}
+"""How a job of each kind is made."""
+
+
+def sized(kind: str, pods: int) -> Mapping[str, int]:
+    """What a job of a kind is made with, for so many pods that move."""
+    return {"pods": pods} if kind == "JobSet" else {"workers": pods}
 
 
 @cache

@@ -161,6 +161,13 @@ class Managed(World):
             self.note(name, "error", counted=code not in SIGNALS)
             self.exit(pods[0], code, reason)
 
+    def delete_pod(self, name: str) -> None:
+        """Somebody deletes a pod of the gang that is ready."""
+        pods = [pod for pod in self.gang(name) if ready(pod)]
+        if pods:
+            self.note(name, "voluntary")
+            self.server.delete(*POD, pods[0]["metadata"]["name"], self.namespace)
+
     def finish_role(self, name: str) -> None:
         """One role of a JobSet that has others does its work to the end."""
         self.ledger(name).disturb("a role is done", self.now)

@@ -206,7 +206,7 @@ def test_a_hang_after_a_loss_that_nobody_counted_is_seen(how: str) -> None:
         world.process.kill()
     else:
         world.label(world.job("train"), MANUAL_LABEL, "true")
-    world.server.delete("v1", "Pod", world.gang("train")[0]["metadata"]["name"], world.namespace)
+    world.delete_pod("train")
     world.run(2)
     world.run_until(lambda: world.is_whole("train"))
     assert world.job("train")["status"]["restarts"] == 1

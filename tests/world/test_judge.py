@@ -18,14 +18,13 @@ from spotproof.fallback.record import RunFailure, TrainingRunStatus
 from spotproof.fallback.run import Action, Decision
 from spotproof.fallback.view import View
 from spotproof.vocabulary import POOL_LABEL
-from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobs import JOBS, Tier, jobset, rayjob
 from tests.world.judge import BrokenRuleError
 from tests.world.kubelet import STOP_DELAY
 from tests.world.managed import Managed
 from tests.world.verdict import judge, left_of_ours
 
 TIERS: Final = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
-JOBS: Final = {"JobSet": jobset, "RayJob": rayjob}
 RULE: Final = importlib.import_module("spotproof.fallback.decide")
 """The module: the package has a function of its name."""
 QUIET_SECONDS: Final = 60.0

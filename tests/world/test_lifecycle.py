@@ -15,13 +15,12 @@ from spotproof.vocabulary import (
     PROBE_LABEL,
     SYSTEM_NAMESPACE,
 )
-from tests.world.jobs import Tier, jobset, policy, rayjob
+from tests.world.jobs import JOBS, Tier, jobset, policy
 from tests.world.managed import Managed
 from tests.world.things import labels, leaves
 
 TIERS = (Tier("spot-a", max_failures=1, pending_timeout="1m"), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 """With a short timeout, since each minute of a dry market is work here."""
-JOBS = {"JobSet": jobset, "RayJob": rayjob}
 
 
 def managed(kind: str, tiers: tuple[Tier, ...] = TIERS, **rule: Any) -> Managed:

@@ -6,32 +6,24 @@ from typing import Final
 import pytest
 
 from spotproof.controller.kinds import NAMESPACE
-from spotproof.vocabulary import MANUAL_LABEL, PAUSED_LABEL, WORKSPACE_LABEL
-from tests.world.jobs import Tier, jobset, rayjob
+from spotproof.vocabulary import MANUAL_LABEL, WORKSPACE_LABEL
+from tests.world.jobs import JOBS, Tier
 from tests.world.managed import Managed
+from tests.world.test_lifecycle import managed, pause
 
 TIERS: Final = (Tier("spot-a", max_failures=3), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
-JOBS: Final = {"JobSet": jobset, "RayJob": rayjob}
-
-
-def labelled(world: Managed, key: str, value: str | None) -> None:
-    space = world.get(NAMESPACE, world.namespace, "")
-    assert space is not None
-    world.label(space, key, value)
 
 
 FREEZE: Final[Mapping[str, Callable[[Managed, str | None], None]]] = {
     "label": lambda world, value: world.label(world.job("train"), MANUAL_LABEL, value),
-    "pause": lambda world, value: labelled(world, PAUSED_LABEL, value),
+    "pause": pause,
 }
 
 
 @pytest.fixture(params=JOBS)
 def world(request: pytest.FixtureRequest) -> Managed:
     """A whole gang on spot, of either kind, named train."""
-    made = Managed(TIERS)
-    made.submit(JOBS[request.param]("train", "standard", "spot-a"))
-    made.until_whole("train", "spot-a")
+    made = managed(request.param, TIERS)
     made.run(5)
     return made
 
@@ -73,14 +65,16 @@ def test_an_eviction_before_somebody_suspends_a_job_is_one_though_it_is_frozen_u
 
 
 def test_what_a_refused_job_loses_counts_for_nobody_though_it_is_frozen_until_it_is_mended(world: Managed) -> None:
-    labelled(world, WORKSPACE_LABEL, None)
+    space = world.get(NAMESPACE, world.namespace, "")
+    assert space is not None
+    world.label(space, WORKSPACE_LABEL, None)
     world.run(5)
     assert world.phase("train") == "Refused"
     world.lose("train", "reclaim")
     world.run(0.5)
     FREEZE["label"](world, "true")
     world.run(1)
-    labelled(world, WORKSPACE_LABEL, world.namespace)
+    world.label(space, WORKSPACE_LABEL, world.namespace)
     FREEZE["label"](world, None)
 
     assert counted(world) == (0, 0)

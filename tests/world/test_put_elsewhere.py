@@ -20,7 +20,7 @@ from spotproof.controller.policies import Policies
 from spotproof.controller.writing import read_status
 from spotproof.fallback.resolved import ResolvedPolicy
 from spotproof.vocabulary import MANUAL_LABEL, POOL_LABEL, PROBE_IMAGE
-from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobs import JOBS, Tier
 from tests.world.managed import Managed
 from tests.world.raycluster import HEAD, NODE_TYPE
 from tests.world.things import labels, node_of, uid
@@ -29,7 +29,6 @@ TIERS = (
     Tier("spot-a", max_failures=1, pending_timeout="2m"),
     Tier("on-demand", -1, capacity="on-demand", usd=30.0),
 )
-JOBS = {"JobSet": jobset, "RayJob": rayjob}
 
 
 def managed(kind: str) -> Managed:

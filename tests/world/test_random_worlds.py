@@ -29,7 +29,7 @@ from tests.world.jobs import Tier, jobset, policy, rayjob
 from tests.world.kubelet import ON_TERM
 from tests.world.line import TROUBLES, Trouble
 from tests.world.managed import POLICY_NAME, Managed
-from tests.world.things import ended, is_true, labels, leaves, name, node_of, ready
+from tests.world.things import ended, is_true, labels, leaves, name, node_of
 from tests.world.verdict import judge, left_of_ours
 from tests.world.world import NAMESPACE as RESEARCH
 
@@ -159,10 +159,7 @@ class RandomWorld(RuleBasedStateMachine):
     @rule()
     def a_pod_is_deleted(self) -> None:
         self._settled()
-        pods = [pod for pod in self.world.gang(JOB) if ready(pod)]
-        if pods:
-            self.world.note(JOB, "voluntary")
-            self.world.server.delete("v1", "Pod", name(pods[0]), RESEARCH)
+        self.world.delete_pod(JOB)
 
     @precondition(lambda self: self.there and self.world.job(JOB)["kind"] == "RayJob")
     @rule()

@@ -7,13 +7,12 @@ import pytest
 from spotproof.controller.kinds import NODE, POD
 from spotproof.controller.watched import WATCHED
 from spotproof.vocabulary import FALLBACK_POLICY_LABEL
-from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobs import JOBS, Tier, jobset, rayjob
 from tests.world.line import Trouble
 from tests.world.managed import Managed
 from tests.world.things import ended, node_of
 
 TIERS = (Tier("spot-a", max_failures=1), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
-JOBS = {"JobSet": jobset, "RayJob": rayjob}
 
 
 @pytest.fixture(params=JOBS)
@@ -260,7 +259,7 @@ def test_a_node_that_goes_explains_one_loss_and_not_the_one_before_it_too() -> N
     world.until_whole("train", "spot-a")
     world.run(5)
     node = world.nodes("train")[0]
-    world.server.delete("v1", "Pod", world.gang("train")[0]["metadata"]["name"], world.namespace)
+    world.delete_pod("train")
     world.run(2)
     world.run_until(lambda: world.is_whole("train"))
     world.run(4)

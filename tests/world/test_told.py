@@ -6,11 +6,10 @@ import pytest
 
 from spotproof.controller.kinds import RUN, Object
 from spotproof.vocabulary import CHECKPOINT_URI_ENV, DEADLINE_ANNOTATION, PROGRESS_ANNOTATION, WORK_ANNOTATION
-from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobs import JOBS, Tier, jobset
 from tests.world.managed import Managed
 
 TIERS = (Tier("spot-a", max_failures=3), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
-JOBS = {"JobSet": jobset, "RayJob": rayjob}
 WITHIN = {DEADLINE_ANNOTATION: "36h", WORK_ANNOTATION: "20"}
 
 

@@ -1,18 +1,15 @@
 """How long a job has waited, when it is decided again, and what its owner is told of a wait that does not end."""
 
-from typing import Any
-
 import pytest
 
 from spotproof.controller.kinds import NODE
 from spotproof.controller.writing import COUNTS_SECONDS
-from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobs import JOBS, Tier, sized
 from tests.world.managed import Managed
 from tests.world.test_lifecycle import pause
 
 TIERS = (Tier("spot-a", max_failures=3), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
 ALONE = (Tier("on-demand", -1, pending_timeout="20m", capacity="on-demand", usd=30.0),)
-JOBS = {"JobSet": jobset, "RayJob": rayjob}
 HOURS = 4 * 3600
 
 
@@ -161,10 +158,9 @@ def test_a_disruption_that_is_nobodys_fault_is_in_the_story_until_its_node_turns
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_the_record_tells_of_nodes_that_come_while_the_gang_waits_for_the_rest(kind: str) -> None:
-    size: dict[str, Any] = {"pods": 6, "roles": 1} if kind == "JobSet" else {"workers": 6}
     world = Managed(ALONE, most=0)
     world.add_nodes("on-demand", 1)
-    world.submit(JOBS[kind]("train", "standard", "on-demand", **size))
+    world.submit(JOBS[kind]("train", "standard", "on-demand", **sized(kind, 6)))
     world.run_until(lambda: world.status("train").waiting_since is not None)
 
     for there, come in ((1, 2), (3, 1)):

@@ -1,28 +1,22 @@
 """A gang that is whole again is interrupted once more: what is seen then belongs to the second time alone."""
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from tests.world.jobs import Tier, jobset, rayjob
+from tests.world.jobs import JOBS, Tier, rayjob, sized
 from tests.world.managed import Managed
 
 TIERS: Final = (Tier("spot-a", max_failures=3), Tier("on-demand", -1, capacity="on-demand", usd=30.0))
-JOBS: Final = {"JobSet": jobset, "RayJob": rayjob}
 
 
-def whole(kind: str, pods: int, **rule: Any) -> Managed:
+def whole(kind: str, pods: int) -> Managed:
     """A gang of so many pods, named train, that has been whole on spot for a while."""
-    world = Managed(TIERS, **rule)
-    size: dict[str, Any] = {"pods": pods} if kind == "JobSet" else {"workers": pods}
-    world.submit(JOBS[kind]("train", "standard", "spot-a", **size))
+    world = Managed(TIERS)
+    world.submit(JOBS[kind]("train", "standard", "spot-a", **sized(kind, pods)))
     world.until_whole("train", "spot-a")
     world.run(5)
     return world
-
-
-def delete_one(world: Managed) -> None:
-    world.server.delete("v1", "Pod", world.gang("train")[0]["metadata"]["name"], world.namespace)
 
 
 def counted(world: Managed, seconds: float = 200) -> tuple[int, int]:
@@ -42,7 +36,7 @@ def lost_again(kind: str, pods: int, first: str, how: str, *, after: float) -> t
     if first == "error":
         world.fail("train", 1)
     else:
-        delete_one(world)
+        world.delete_pod("train")
     world.run_until(lambda: not world.is_whole("train"))
     world.run_until(lambda: world.is_whole("train"))
     world.run(after)
@@ -78,7 +72,7 @@ def test_a_node_that_goes_as_the_gang_is_whole_on_it_again_tells_nothing_of_a_po
 @pytest.mark.parametrize("after", [0, 0.3, 1, 5])
 def test_a_ray_program_that_fails_soon_after_somebody_deleted_a_worker_is_one_error(after: float) -> None:
     world = whole("RayJob", 1)
-    delete_one(world)
+    world.delete_pod("train")
     world.run_until(lambda: not world.is_whole("train"))
     world.run_until(lambda: world.is_whole("train"))
     world.run(after)
@@ -90,7 +84,7 @@ def test_a_ray_program_that_fails_soon_after_somebody_deleted_a_worker_is_one_er
 @pytest.mark.parametrize("away", [2, 30])
 def test_a_node_that_went_while_somebody_had_suspended_the_job_unseen_is_charged_to_nobody(away: float) -> None:
     world = whole("JobSet", 1)
-    delete_one(world)
+    world.delete_pod("train")
     world.run(7)
     assert world.is_whole("train")
     world.process.kill()
@@ -110,7 +104,7 @@ def test_a_gang_that_ran_while_no_controller_looked_has_not_waited_all_that_time
     world.run_until(lambda: world.status("train").waiting_since)
     world.process.kill()
     world.run(3600)
-    delete_one(world)
+    world.delete_pod("train")
     world.run(late)
     world.lose("train", "reclaim")
     world.process.start()
