@@ -23,19 +23,13 @@ from spotproof.vocabulary import MANUAL_LABEL, POOL_LABEL, PROBE_IMAGE
 from tests.world.jobs import JOBS, Tier
 from tests.world.managed import Managed
 from tests.world.raycluster import HEAD, NODE_TYPE
+from tests.world.test_lifecycle import managed
 from tests.world.things import labels, node_of, uid
 
 TIERS = (
     Tier("spot-a", max_failures=1, pending_timeout="2m"),
     Tier("on-demand", -1, capacity="on-demand", usd=30.0),
 )
-
-
-def managed(kind: str) -> Managed:
-    world = Managed(TIERS)
-    world.submit(JOBS[kind]("train", "standard", "spot-a"))
-    world.until_whole("train", "spot-a")
-    return world
 
 
 def put_on(world: Managed, tier: str) -> None:
@@ -77,7 +71,7 @@ def causes(world: Managed) -> list[tuple[str | None, str | None, str]]:
 
 
 def test_a_ray_job_whose_next_cluster_is_on_another_tier_is_counted_and_waits_there() -> None:
-    world = managed("RayJob")
+    world = managed("RayJob", TIERS)
     moved_down(world)
     put_on(world, "spot-a")
     world.run(60)
@@ -98,7 +92,7 @@ def test_a_ray_job_whose_next_cluster_is_on_another_tier_is_counted_and_waits_th
 
 
 def test_a_ray_job_whose_next_cluster_finds_no_place_on_its_other_tier_leaves_it_after_the_timeout() -> None:
-    world = managed("RayJob")
+    world = managed("RayJob", TIERS)
     moved_down(world)
     world.pools["spot-a"].dry = True
     put_on(world, "spot-a")
@@ -110,7 +104,7 @@ def test_a_ray_job_whose_next_cluster_finds_no_place_on_its_other_tier_leaves_it
 
 
 def test_a_ray_job_that_runs_on_spot_while_its_templates_say_otherwise_is_really_moved() -> None:
-    world = managed("RayJob")
+    world = managed("RayJob", TIERS)
     put_on(world, "on-demand")
     for _ in range(2):
         world.run(5)
@@ -126,7 +120,7 @@ def test_a_ray_job_that_runs_on_spot_while_its_templates_say_otherwise_is_really
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_a_job_that_is_put_back_on_its_tier_while_it_is_moved_is_counted_where_its_pods_are(kind: str) -> None:
-    world = managed(kind)
+    world = managed(kind, TIERS)
     world.lose("train", "reclaim")
     world.run_until(lambda: not world.is_whole("train"))
     world.until_whole("train", "spot-a")
@@ -147,7 +141,7 @@ def test_a_job_that_is_put_back_on_its_tier_while_it_is_moved_is_counted_where_i
 
 def put_back_on_spot() -> Managed:
     """A RayJob on spot, by its manifest that somebody applied again after the controller had taken it to on-demand."""
-    world = managed("RayJob")
+    world = managed("RayJob", TIERS)
     moved_down(world)
     put_on(world, "spot-a")
     world.finish("train", "FAILED")
@@ -159,7 +153,7 @@ def put_back_on_spot() -> Managed:
 
 def put_back_in_mid_move() -> Managed:
     """A JobSet on spot, by its manifest that somebody applied again while the controller took it to on-demand."""
-    world = managed("JobSet")
+    world = managed("JobSet", TIERS)
     for _ in range(2):
         world.run(5)
         world.lose("train", "reclaim")
@@ -207,7 +201,7 @@ def test_a_loss_after_that_is_told_by_its_evidence_though_the_controller_dies(
 
 
 def test_a_pause_does_not_move_a_job_whose_templates_say_otherwise() -> None:
-    world = managed("RayJob")
+    world = managed("RayJob", TIERS)
     moved_down(world)
     put_on(world, "spot-a")
     before = causes(world)

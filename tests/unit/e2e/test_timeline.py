@@ -46,7 +46,7 @@ def test_a_move_is_one_suspension_that_ended_before_the_gang_was_whole_again(nam
 def test_a_gang_waits_from_the_first_of_its_pods_on_that_finds_no_node() -> None:
     market = recorded("jobset-dry-market")
     first = min(each.at for each in market.versions if each.kind == "Pod" and waits(each.object))
-    assert timeline.unplaced_at(market) == first
+    assert timeline.unplaced_at(market) == int(first), "as it is written: in whole seconds"
 
 
 def test_pods_that_a_vanished_node_took_with_it_ended_by_a_disruption() -> None:
