@@ -126,7 +126,7 @@ class Candidate:
     def _let_go(self) -> None:
         there, record = self._lock.get(self._lock.name, self._lock.namespace)
         if there and record.holder_identity == self._lock.identity:
-            now = str(self._now())
+            now = self._written()
             self._lock.update(self._lock.name, self._lock.namespace, LeaderElectionRecord("", "1", now, now))
 
     def _turn(self, started: float) -> None:
@@ -154,10 +154,18 @@ class Candidate:
     def _has_it(self, since: float) -> None:
         """It was written by a call that began at `since`, which is when others may have begun to count."""
         if not self._leads:
-            self._acquired = self._acquired or str(self._now())
+            self._acquired = self._acquired or self._written()
         self._leads, self._renewed_at = True, since
 
+    def _written(self) -> str:
+        """The time for a record, never at a whole second: the client then leaves out the microseconds.
+
+        The API server refuses that with status 400, and a replica that had it as its `acquireTime` never led.
+        """
+        now = self._now()
+        return str(now.replace(microsecond=now.microsecond or 1))
+
     def _record(self) -> LeaderElectionRecord:
-        now = str(self._now())
+        now = self._written()
         self._acquired = self._acquired or now
         return LeaderElectionRecord(self._lock.identity, str(LEASE_SECONDS), self._acquired, now)

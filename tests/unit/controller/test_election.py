@@ -12,6 +12,7 @@ from spotproof.controller.election import LEASE_SECONDS, RENEW_SECONDS, Candidat
 from tests.clock import Clock
 
 START = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
+LATER = START + timedelta(seconds=1.5)
 
 
 class Stored:
@@ -50,6 +51,8 @@ class Lock:
         return self._write(updated_record)
 
     def _write(self, record: Any) -> bool:
+        if any(datetime.fromisoformat(each).microsecond == 0 for each in (record.acquire_time, record.renew_time)):
+            return False  # the client leaves a fraction of nothing out, and the API server refuses that (status 400)
         self._fail()
         if self._read != self._stored.version:
             return False
@@ -144,7 +147,7 @@ def test_one_that_gives_it_back_is_followed_at_once_and_stays_out(play: Play) ->
 
 def test_a_lease_that_somebody_else_took_is_lost_at_the_next_look(play: Play) -> None:
     play.a.turn()
-    play.stored.record = LeaderElectionRecord("b", "15", "now", "now")
+    play.stored.record = LeaderElectionRecord("b", "15", str(LATER), str(LATER))
     play.a.turn()
     assert play.a.lost
 
@@ -156,7 +159,7 @@ def test_of_two_that_take_it_at_once_one_gets_it(play: Play) -> None:
     third = Lock(play.stored, "c")
     third.get("lease", "system")
     play.b.turn()
-    assert not third.update("lease", "system", LeaderElectionRecord("c", "15", "now", "now"))
+    assert not third.update("lease", "system", LeaderElectionRecord("c", "15", str(LATER), str(LATER)))
     assert play.holder == "b"
 
 
